@@ -1,0 +1,252 @@
+#ifndef FIL_FRICTION_H
+#define FIL_FRICTION_H
+
+/// Contact problems with exact Coulomb friction.
+///
+/// The problem. Unknowns come in blocks (one per contact, joint, ...). Block i has a velocity u_i
+/// and an impulse r_i of the same size d_i, normal component first, and
+///
+///     u = W r + b,      (u_i, r_i) obeys the law of block i,
+///
+/// where W is positive semi-definite (the Delassus operator; small asymmetry is tolerated). The
+/// law of a block is its kind:
+///
+///     coulomb(mu)   r in K_mu, u + mu |u_T| e in the dual of K_mu, orthogonal: Signorini's
+///                   condition with Coulomb friction; mu = 0 is a frictionless contact
+///     unilateral    0 <= u  orthogonal to  r >= 0, component by component
+///     equality      u = 0: joints, clamps
+///     free          r = 0
+///     cone(mu)      r in K_mu, u in its dual, orthogonal: friction without the mu |u_T| term
+///     dual(mu)      r in the dual of K_mu, u in K_mu, orthogonal
+///
+/// with K_mu = { x : |x_T| <= mu x_N }. W may be given in three forms: as blocks, factored by
+/// bodies, or implicitly by the global problem M v = H r + f, u = H^T v + w.
+///
+/// Four nouns: problem, settings, solution, info. Not converged is a result (FilOutcome), not an
+/// error. All arrays belong to the caller and are only borrowed during the call.
+
+#include "filum/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Largest size of a block.
+#define FIL_BLOCK_MAX 6
+
+// Name in files and on the command line, what it is.
+#define FIL_BLOCK_KINDS(X)                                                               \
+    X(FIL_BLOCK_COULOMB, "coulomb", "unilateral contact with Coulomb friction")          \
+    X(FIL_BLOCK_UNILATERAL, "unilateral", "0 <= u orthogonal to r >= 0, each component") \
+    X(FIL_BLOCK_EQUALITY, "equality", "u = 0")                                           \
+    X(FIL_BLOCK_FREE, "free", "r = 0")                                                   \
+    X(FIL_BLOCK_CONE, "cone", "r in K_mu, u in its dual, orthogonal")                    \
+    X(FIL_BLOCK_DUAL, "dual", "r in the dual of K_mu, u in K_mu, orthogonal")
+
+#define FIL_LOCAL_SOLVERS(X)                                                                  \
+    X(FIL_LOCAL_HYBRID, "hybrid", "enumeration of the easy cases, Newton, quartic if needed") \
+    X(FIL_LOCAL_HYBRID_NEWTON, "hybrid-newton", "Newton first, enumeration as fail-safe")     \
+    X(FIL_LOCAL_ENUM, "enum", "take-off, stick, then slide by the roots of a quartic")        \
+    X(FIL_LOCAL_MFB, "mfb", "Newton on the Fischer-Burmeister function of the cone")          \
+    X(FIL_LOCAL_PAC, "pac", "pure Newton on the Alart-Curnier function")                      \
+    X(FIL_LOCAL_DAC, "dac", "damped Newton on the Alart-Curnier function")                    \
+    X(FIL_LOCAL_LINEARISED, "linearised", "pyramid in place of the cone (comparator)")
+
+#define FIL_FRICTION_SOLVERS(X)                                                        \
+    X(FIL_SOLVER_AUTO, "auto", "the combination that solves everything; the default")  \
+    X(FIL_SOLVER_GAUSS_SEIDEL, "gauss-seidel", "sweeps of one-contact solves")         \
+    X(FIL_SOLVER_NEWTON, "newton", "global nonsmooth Newton with line search")         \
+    X(FIL_SOLVER_CADOUX, "cadoux", "fixed point over convex cone programs")            \
+    X(FIL_SOLVER_SOCQP, "socqp", "the convex problem, without the mu |u_T| term")      \
+    X(FIL_SOLVER_TRESCA, "tresca", "threshold from a frictionless solve (comparator)") \
+    X(FIL_SOLVER_CONVEX, "convex", "one Cadoux iteration (comparator)")                \
+    X(FIL_SOLVER_LINEARISED, "linearised", "pyramid in place of the cone (comparator)")
+
+#define FIL_NEWTON_FUNCTIONS(X)                                                              \
+    X(FIL_FUNCTION_FISCHER_BURMEISTER, "fb", "Fischer-Burmeister after the De Saxce change") \
+    X(FIL_FUNCTION_ALART_CURNIER, "ac", "Alart-Curnier")                                     \
+    X(FIL_FUNCTION_DE_SAXCE, "ds", "De Saxce natural map")
+
+#define FIL_CONVEX_SOLVERS(X)                                                                     \
+    X(FIL_CONVEX_INTERIOR, "interior", "interior point on the dual (impulses)")                   \
+    X(FIL_CONVEX_INTERIOR_PRIMAL, "interior-primal", "interior point on the primal (velocities)") \
+    X(FIL_CONVEX_GRADIENT, "gradient", "accelerated projected gradient on the dual")
+
+#define FIL_OUTCOMES(X)                                                                          \
+    X(FIL_CONVERGED, "converged", "every residual that was asked for is below tolerance")        \
+    X(FIL_STALLED, "stalled", "no further progress; the best iterate is returned")               \
+    X(FIL_NO_SOLUTION, "no-solution", "shown to have no solution; the best iterate is returned") \
+    X(FIL_LIMIT, "limit", "iteration limit reached, or stopped by the caller")
+
+#define FIL_NAMED_ENUM(code, name, text) code,
+typedef enum FilBlockKind { FIL_BLOCK_KINDS(FIL_NAMED_ENUM) FIL_BLOCK_KIND_COUNT } FilBlockKind;
+typedef enum FilLocalSolver {
+    FIL_LOCAL_SOLVERS(FIL_NAMED_ENUM) FIL_LOCAL_SOLVER_COUNT
+} FilLocalSolver;
+typedef enum FilFrictionSolver {
+    FIL_FRICTION_SOLVERS(FIL_NAMED_ENUM) FIL_FRICTION_SOLVER_COUNT
+} FilFrictionSolver;
+typedef enum FilNewtonFunction {
+    FIL_NEWTON_FUNCTIONS(FIL_NAMED_ENUM) FIL_NEWTON_FUNCTION_COUNT
+} FilNewtonFunction;
+typedef enum FilConvexSolver {
+    FIL_CONVEX_SOLVERS(FIL_NAMED_ENUM) FIL_CONVEX_SOLVER_COUNT
+} FilConvexSolver;
+typedef enum FilOutcome { FIL_OUTCOMES(FIL_NAMED_ENUM) FIL_OUTCOME_COUNT } FilOutcome;
+
+/// Scalar sparse matrix, compressed by columns, or by rows where a member says so.
+typedef struct FilSparse {
+    int row_count, column_count;
+    const int *start;    ///< column_count + 1 offsets
+    const int *index;    ///< row of every entry
+    const double *value; ///< every entry
+} FilSparse;
+
+/// W as blocks, compressed by block rows.
+typedef struct FilBlockRows {
+    const int *start;    ///< block_count + 1 offsets
+    const int *column;   ///< block column of every block, ascending in a row
+    const double *value; ///< the blocks in that order, each row-major d_i x d_j
+} FilBlockRows;
+
+/// W kept factored by bodies: W = sum over bodies of H A^-1 H^T. Entry e of block i says how the
+/// velocity of body `body[e]` moves block i: u_i += H_e v_body.
+typedef struct FilBodyRows {
+    int body_count;
+    const int *body_start; ///< body_count + 1 offsets of the bodies' unknowns in v
+    const int *start;      ///< block_count + 1 offsets of the entries
+    const int *body;       ///< body of every entry
+    const double *H;       ///< per entry, row-major d_i x m_body
+    const double *HA;      ///< per entry, row-major d_i x m_body: H A^-1 (A symmetric)
+} FilBodyRows;
+
+/// W given by the global problem M v = H r + f, u = H^T v + w; M symmetric positive definite.
+/// Equality rows G^T v + b_G = 0 are equality blocks: append the columns of G to H and b_G to w.
+typedef struct FilGlobalForm {
+    FilSparse M;     ///< m x m, both triangles
+    FilSparse H;     ///< m x (sum of d_i): column k is what component k of r does to the bodies
+    const double *f; ///< m
+    const double *w; ///< sum of d_i
+} FilGlobalForm;
+
+typedef enum FilForm { FIL_FORM_BLOCKS, FIL_FORM_BODIES, FIL_FORM_GLOBAL } FilForm;
+
+/// One contact problem. Start from a zeroed struct, fill block_count, block_size, mu, and one form.
+typedef struct FilFrictionProblem {
+    int block_count;
+    int block_size;            ///< of every block, when block_sizes is NULL; 1 to FIL_BLOCK_MAX
+    const int *block_sizes;    ///< or one per block
+    const FilBlockKind *kinds; ///< one per block; NULL: all coulomb
+    const double *mu;          ///< one per block; >= 0 where the kind has friction
+    int dof_count;             ///< m, for the conditioning number; 0: not known
+    FilForm form;
+    FilBlockRows blocks;      ///< FIL_FORM_BLOCKS
+    FilBodyRows bodies;       ///< FIL_FORM_BODIES
+    FilGlobalForm global;     ///< FIL_FORM_GLOBAL
+    const double *b;          ///< sum of d_i, m/s; not used by FIL_FORM_GLOBAL
+    const double *compliance; ///< optional block-diagonal C added to W: d_i x d_i each, or NULL
+} FilFrictionProblem;
+
+/// How far (u, r) is from obeying the laws; u~ = u + mu |u_T| e for coulomb blocks, else u.
+typedef struct FilResidual {
+    double
+        scaled; ///< sqrt(sum |(r_i - P(r_i - rho_i u~_i)) / rho_i|^2) / |b|, rho = d_i / trace W_ii
+    double natural;       ///< |r - P(r - u~)| / |b|
+    double alart_curnier; ///< 1/2 |f_AC|^2, rho = 1
+} FilResidual;
+
+typedef struct FilFrictionProgress {
+    int iteration;
+    double scaled;     ///< residual of the present iterate
+    const char *phase; ///< what is running: "gauss-seidel", "newton", ...
+} FilFrictionProgress;
+
+/// How to solve. Start from fil_friction_settings_default().
+typedef struct FilFrictionSettings {
+    FilFrictionSolver solver;
+    FilLocalSolver local;       ///< for gauss-seidel
+    FilNewtonFunction function; ///< for newton
+    FilConvexSolver convex;     ///< for cadoux, socqp, convex
+    double tolerance;           ///< converged means residual.scaled <= tolerance
+    double natural_tolerance;   ///< and residual.natural <= this; 0: not asked for
+    int max_iterations;         ///< 0: the solver's own limit
+    int facet_count;            ///< of the pyramid of `linearised`, at least 3
+    int thread_count;           ///< 0: as many as OpenMP offers
+    bool warm_start;            ///< start from the r given in the solution
+    bool (*on_iteration)(void *user, const FilFrictionProgress *progress); ///< false stops
+    void *user;
+} FilFrictionSettings;
+
+/// Arrays of the caller, sum of d_i each; v (m) only for FIL_FORM_GLOBAL, and may be NULL.
+typedef struct FilFrictionSolution {
+    double *r; ///< impulses; with warm_start also the first guess
+    double *u; ///< relative velocities W r + b; may be NULL
+    double *v; ///< velocities of the bodies
+} FilFrictionSolution;
+
+typedef struct FilFrictionSeconds {
+    double total, setup, sweeps, factor, other;
+} FilFrictionSeconds;
+
+/// What came of it.
+typedef struct FilFrictionInfo {
+    FilOutcome outcome;
+    FilResidual residual;
+    int iterations;      ///< sweeps and Newton steps together
+    int fallbacks;       ///< calls of the fail-safe: of the local solver, or of a global method
+    int island_count;    ///< independent parts
+    int largest_island;  ///< blocks in the largest
+    double conditioning; ///< nu = (sum of d_i) / m; 0 where m is not known
+    FilFrictionSeconds seconds;
+} FilFrictionInfo;
+
+/// Memory that solves share: after the first solve of a size, the next ones allocate nothing.
+typedef struct FilFrictionWorkspace FilFrictionWorkspace;
+
+FIL_API FilFrictionSettings fil_friction_settings_default(void);
+
+/// Names of the tables above, for programs; the text says what it is. NULL when out of range.
+FIL_API const char *fil_friction_solver_name(FilFrictionSolver solver);
+FIL_API const char *fil_local_solver_name(FilLocalSolver local);
+FIL_API const char *fil_newton_function_name(FilNewtonFunction function);
+FIL_API const char *fil_convex_solver_name(FilConvexSolver convex);
+FIL_API const char *fil_block_kind_name(FilBlockKind kind);
+FIL_API const char *fil_outcome_name(FilOutcome outcome);
+
+/// Check sizes, indices, ranges and finiteness of a problem. Solves do it themselves.
+FIL_API FilStatus fil_friction_check(const FilFrictionProblem *problem,
+                                     FilError *error) FIL_MUST_CHECK;
+
+/// Make a workspace. The caller owns `*out` and gives it back with the destroy function.
+FIL_API FilStatus fil_friction_workspace_create(const FilAllocator *allocator,
+                                                FilFrictionWorkspace **out,
+                                                FilError *error) FIL_MUST_CHECK;
+
+/// NULL is fine.
+FIL_API void fil_friction_workspace_destroy(FilFrictionWorkspace *workspace);
+
+/// Solve. `settings` NULL means defaults. `workspace` NULL means a temporary one. FIL_OK also when
+/// the solve did not converge: see info->outcome; the solution is then the best iterate found and
+/// is always finite. On failure the solution is left alone.
+FIL_API FilStatus fil_friction_solve(const FilFrictionProblem *problem,
+                                     const FilFrictionSettings *settings,
+                                     FilFrictionWorkspace *workspace, FilFrictionSolution *solution,
+                                     FilFrictionInfo *info, FilError *error) FIL_MUST_CHECK;
+
+/// Measure given impulses r by all residuals; `u`, when not NULL, receives W r + b.
+FIL_API FilStatus fil_friction_residual(const FilFrictionProblem *problem, const double *r,
+                                        double *u, FilResidual *residual,
+                                        FilError *error) FIL_MUST_CHECK;
+
+/// One block alone: find r with (W r + b, r) in the law of the block. W is row-major size x size.
+/// `r` holds a guess on entry. Returns FIL_CONVERGED, FIL_NO_SOLUTION or FIL_STALLED; r is the best
+/// found, always finite. `fallbacks`, when not NULL, is increased by calls of the fail-safe.
+FIL_API FilOutcome fil_local_solve(FilLocalSolver solver, FilBlockKind kind, int size,
+                                   const double *W, const double *b, double mu, double *r,
+                                   int *fallbacks);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

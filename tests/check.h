@@ -1,0 +1,74 @@
+#ifndef FIL_TESTS_CHECK_H
+#define FIL_TESTS_CHECK_H
+
+// Tests as sentences: CHECK and CHECK_NEAR count failures, CHECK_MAIN(TESTS) is the program that
+// runs the list (or those whose name contains the first argument) and prints `N passed, N failed`.
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static int check_failures;
+static const char *check_skipped; // why the running test was skipped, or NULL
+
+#define CHECK(condition)                                                          \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
+            check_failures++;                                                     \
+            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+        }                                                                         \
+    } while (0)
+
+// |got - want| <= absolute + relative |want|; NaN never passes.
+#define CHECK_NEAR(got, want, relative, absolute)                                            \
+    do {                                                                                     \
+        const double g_ = (got), w_ = (want);                                                \
+        if (!(fabs(g_ - w_) <= (absolute) + (relative)*fabs(w_))) {                          \
+            check_failures++;                                                                \
+            (void)fprintf(stderr, "%s:%d: %s = %.17g, want %.17g (off by %.3g)\n", __FILE__, \
+                          __LINE__, #got, g_, w_, g_ - w_);                                  \
+        }                                                                                    \
+    } while (0)
+
+#define CHECK_SKIP(why)        \
+    do {                       \
+        check_skipped = (why); \
+        return;                \
+    } while (0)
+
+typedef struct CheckTest {
+    const char *name;
+    void (*run)(void);
+} CheckTest;
+
+static int check_run(const CheckTest *tests, size_t count, const char *filter) {
+    int passed = 0, failed = 0, skipped = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (filter != NULL && strstr(tests[i].name, filter) == NULL) {
+            continue;
+        }
+        check_failures = 0;
+        check_skipped = NULL;
+        tests[i].run();
+        const bool ok = check_failures == 0;
+        if (ok && check_skipped != NULL) {
+            skipped++;
+            (void)printf("skip %s: %s\n", tests[i].name, check_skipped);
+            continue;
+        }
+        *(ok ? &passed : &failed) += 1;
+        (void)printf("%s %s\n", ok ? "ok  " : "FAIL", tests[i].name);
+    }
+    (void)printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
+    return failed != 0;
+}
+
+#define CHECK_ENTRY(name) {#name, name},
+#define CHECK_MAIN(TESTS)                                                                 \
+    int main(int argc, char **argv) {                                                     \
+        static const CheckTest tests[] = {TESTS(CHECK_ENTRY)};                            \
+        return check_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL); \
+    }
+
+#endif
