@@ -51,6 +51,26 @@ typedef struct FilAllocator {
     void *user;
 } FilAllocator;
 
+// One table: the levels and their names.
+#define FIL_LOG_LEVELS(X)     \
+    X(FIL_LOG_DEBUG, "debug") \
+    X(FIL_LOG_INFO, "info")   \
+    X(FIL_LOG_WARNING, "warning")
+
+#define FIL_LOG_ENUM(code, text) code,
+typedef enum FilLogLevel { FIL_LOG_LEVELS(FIL_LOG_ENUM) FIL_LOG_LEVEL_COUNT } FilLogLevel;
+
+/// The name of a level, "warning" for example; never NULL.
+FIL_API const char *fil_log_level_text(FilLogLevel level);
+
+/// Where the library's messages go; it never prints. `text` is one line without a newline, lent
+/// for the duration of the call. `write` is called by the thread that called the library; a NULL
+/// `write` means silence.
+typedef struct FilLog {
+    void (*write)(void *user, FilLogLevel level, const char *text);
+    void *user;
+} FilLog;
+
 /// Version of the library that is running, as "0.1.0".
 FIL_API const char *fil_version(void);
 

@@ -4,10 +4,32 @@
 // fit, the next chunk is tried, and a new one is taken when none fits. Releasing to a mark only
 // moves the mark; chunks go back to the allocator when the arena is destroyed. Chunks double in
 // size, so their number stays small.
+//
+// Invariants: (1) chunks after `last` hold nothing in use, whatever their `used` says; (2) a
+// request that fails leaves the arena as it was, but for `failed`; (3) the chunks taken depend on
+// the sequence of requests and releases alone, so that the same sequence, done again after a
+// reset, finds them all.
+//
+// Under AddressSanitizer whatever is not handed out is poisoned, and blocks are kept a line
+// apart: writing past an array, or into one that was released, stops the program.
 #include "arena.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+enum { RED_ZONE = FIL_CACHE_LINE };
+#else
+#define ASAN_POISON_MEMORY_REGION(start, size) ((void)(start), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(start, size) ((void)(start), (void)(size))
+enum { RED_ZONE = 0 };
+#endif
 
 struct FilArenaChunk {
     FilArenaChunk *next;
@@ -15,7 +37,8 @@ struct FilArenaChunk {
     size_t used; // bytes from the start of the block
 };
 
-enum { FIRST_CHUNK = 1 << 16 };
+static const size_t first_chunk = (size_t)1 << 16;
+static const size_t doubling_ends = (size_t)1 << 26; // larger chunks only for larger requests
 
 static void *libc_resize(void *user, void *block, size_t old_size, size_t new_size) {
     (void)user;
@@ -37,24 +60,29 @@ void fil_arena_destroy(FilArena *arena) {
     FilArenaChunk *chunk = arena->first;
     while (chunk != NULL) {
         FilArenaChunk *next = chunk->next;
+        ASAN_UNPOISON_MEMORY_REGION(chunk, chunk->size);
         arena->allocator.resize(arena->allocator.user, chunk, chunk->size, 0);
         chunk = next;
     }
     arena->first = arena->last = NULL;
 }
 
-// Offset in the chunk at which a block of `bytes` could start, or 0 when it does not fit.
-static size_t find_room(const FilArenaChunk *chunk, size_t bytes) {
+// Offset in the chunk, `used` bytes of which are taken, at which a block of `bytes` could start;
+// 0 when it does not fit.
+static size_t find_room(const FilArenaChunk *chunk, size_t used, size_t bytes) {
     const uintptr_t base = (uintptr_t)chunk;
-    const uintptr_t at =
-        (base + chunk->used + FIL_CACHE_LINE - 1) & ~(uintptr_t)(FIL_CACHE_LINE - 1);
+    const uintptr_t at = (base + used + FIL_CACHE_LINE - 1) & ~(uintptr_t)(FIL_CACHE_LINE - 1);
     const size_t offset = (size_t)(at - base);
     return offset <= chunk->size && bytes <= chunk->size - offset ? offset : 0;
 }
 
-static FilArenaChunk *add_chunk(FilArena *arena, size_t bytes) {
-    size_t size = arena->last != NULL ? 2 * arena->last->size : FIRST_CHUNK;
-    const size_t need = bytes + sizeof(FilArenaChunk) + FIL_CACHE_LINE;
+// Take a chunk with room for `bytes` from the allocator and put it at the end, after `tail`.
+static FilArenaChunk *add_chunk(FilArena *arena, FilArenaChunk *tail, size_t bytes) {
+    size_t size = first_chunk;
+    if (tail != NULL) {
+        size = tail->size < doubling_ends / 2 ? 2 * tail->size : doubling_ends;
+    }
+    const size_t need = sizeof(FilArenaChunk) + FIL_CACHE_LINE + bytes;
     if (size < need) {
         size = need;
     }
@@ -63,12 +91,8 @@ static FilArenaChunk *add_chunk(FilArena *arena, size_t bytes) {
         return NULL;
     }
     *chunk = (FilArenaChunk){.size = size, .used = sizeof(FilArenaChunk)};
-    if (arena->last != NULL) {
-        chunk->next = arena->last->next;
-        arena->last->next = chunk;
-    } else {
-        arena->first = chunk;
-    }
+    ASAN_POISON_MEMORY_REGION(chunk + 1, size - sizeof(FilArenaChunk));
+    *(tail != NULL ? &tail->next : &arena->first) = chunk;
     return chunk;
 }
 
@@ -78,24 +102,25 @@ void *fil_arena_get(FilArena *arena, size_t count, size_t size) {
         return NULL;
     }
     const size_t bytes = count * size;
-    FilArenaChunk *chunk = arena->last;
-    size_t offset = chunk != NULL ? find_room(chunk, bytes) : 0;
-    while (chunk != NULL && offset == 0 && chunk->next != NULL) {
-        chunk = chunk->next;
-        chunk->used = sizeof(FilArenaChunk);
-        offset = find_room(chunk, bytes);
-        arena->last = chunk;
+    FilArenaChunk *chunk = arena->last, *tail = NULL;
+    size_t offset = 0;
+    while (chunk != NULL && offset == 0) {
+        const size_t used = tail == NULL ? chunk->used : sizeof(FilArenaChunk);
+        offset = find_room(chunk, used, bytes + RED_ZONE);
+        tail = chunk;
+        chunk = offset == 0 ? chunk->next : chunk;
     }
-    if (offset == 0) {
-        chunk = add_chunk(arena, bytes);
+    if (chunk == NULL) {
+        chunk = add_chunk(arena, tail, bytes + RED_ZONE);
         if (chunk == NULL) {
             arena->failed = true;
             return NULL;
         }
-        arena->last = chunk;
-        offset = find_room(chunk, bytes);
+        offset = find_room(chunk, chunk->used, bytes + RED_ZONE);
     }
-    chunk->used = offset + bytes;
+    arena->last = chunk;
+    chunk->used = offset + bytes + RED_ZONE;
+    ASAN_UNPOISON_MEMORY_REGION((char *)chunk + offset, bytes);
     return (char *)chunk + offset;
 }
 
@@ -112,13 +137,24 @@ FilArenaMark fil_arena_mark(const FilArena *arena) {
                           .used = arena->last != NULL ? arena->last->used : 0};
 }
 
+// Poison all that lies after `used` in the chunk and in those that follow it.
+static void poison_after(FilArenaChunk *chunk, size_t used) {
+    while (RED_ZONE > 0 && chunk != NULL) {
+        ASAN_POISON_MEMORY_REGION((char *)chunk + used, chunk->size - used);
+        used = sizeof(FilArenaChunk);
+        chunk = chunk->next;
+    }
+}
+
 void fil_arena_release(FilArena *arena, FilArenaMark mark) {
+    if (mark.chunk == NULL) {
+        // made before the first chunk was: go back to its start
+        mark = (FilArenaMark){.chunk = arena->first, .used = sizeof(FilArenaChunk)};
+    }
+    arena->last = mark.chunk;
     if (mark.chunk != NULL) {
-        arena->last = mark.chunk;
         mark.chunk->used = mark.used;
-    } else if (arena->first != NULL) {
-        arena->last = arena->first;
-        arena->first->used = sizeof(FilArenaChunk);
+        poison_after(mark.chunk, mark.used);
     }
 }
 

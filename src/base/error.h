@@ -5,8 +5,13 @@
 
 #include <stdlib.h>
 
-/// Fill `error` (when not NULL) with a finished sentence and return `status`.
+/// Fill `error` (when not NULL) with a finished sentence and return `status`. error->text may be
+/// one of the arguments. A sentence that does not fit is cut and ends in "...".
 FilStatus fil_fail(FilError *error, FilStatus status, const char *format, ...) FIL_PRINTF(3, 4);
+
+/// The same, with the place in the input (counted from 1) where it went wrong.
+FilStatus fil_fail_at(FilError *error, FilStatus status, int line, int column, const char *format,
+                      ...) FIL_PRINTF(5, 6);
 
 #define FIL_TRY(call)                      \
     do {                                   \

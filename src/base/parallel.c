@@ -1,7 +1,13 @@
 // parallel.c - loops over OpenMP threads.
+//
+// What is computed must not depend on how many threads compute it. So the cuts between ranges are a
+// function of the sizes only, each range is worked through in order by one thread, and where
+// results are joined they are joined by the calling thread, in the order of the ranges.
 #include "parallel.h"
 
 #include <omp.h>
+
+#include "error.h"
 
 int fil_thread_count(int requested) {
     return requested > 0 ? requested : omp_get_max_threads();
@@ -19,4 +25,68 @@ void fil_parallel_for(int count, int threads, void (*body)(void *context, int it
     for (int i = 0; i < count; i++) {
         body(context, i);
     }
+}
+
+// Number of ranges of `grain` items, the last one perhaps shorter, in `count` items.
+static int count_ranges(int count, int grain) {
+    return count <= 0 ? 0 : (count - 1) / grain + 1;
+}
+
+// End of the range that starts at `first`, without overflow near INT_MAX.
+static int end_range(int first, int count, int grain) {
+    return count - first < grain ? count : first + grain;
+}
+
+void fil_parallel_ranges(int count, int grain, int threads,
+                         void (*body)(void *context, int first, int last), void *context) {
+    FIL_ASSERT(grain > 0);
+    const int range_count = count_ranges(count, grain);
+    if (threads <= 1 || range_count <= 1) {
+        for (int k = 0; k < range_count; k++) {
+            body(context, k * grain, end_range(k * grain, count, grain));
+        }
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int k = 0; k < range_count; k++) {
+        body(context, k * grain, end_range(k * grain, count, grain));
+    }
+}
+
+// Ranges of a sum: short ones cost more to hand out than to add, and their number is bounded so
+// that the partial sums fit on the stack.
+enum { SUM_GRAIN = 1024, SUM_RANGES = 256 };
+
+typedef struct PartialSums {
+    double (*chunk)(void *context, int first, int last);
+    void *context;
+    int grain;
+    double value[SUM_RANGES];
+} PartialSums;
+
+static void add_chunk(void *context, int first, int last) {
+    PartialSums *sums = context;
+    sums->value[first / sums->grain] = sums->chunk(sums->context, first, last);
+}
+
+double fil_parallel_sum(int count, int threads, double (*chunk)(void *context, int first, int last),
+                        void *context) {
+    PartialSums sums = {.chunk = chunk, .context = context, .grain = SUM_GRAIN};
+    if (count_ranges(count, SUM_GRAIN) > SUM_RANGES) {
+        sums.grain = count_ranges(count, SUM_RANGES);
+    }
+    fil_parallel_ranges(count, sums.grain, threads, add_chunk, &sums);
+    // halve the list until one is left: rounding errors grow with its logarithm
+    int left = count_ranges(count, sums.grain);
+    while (left > 1) {
+        const int pairs = left / 2;
+        for (int k = 0; k < pairs; k++) {
+            sums.value[k] = sums.value[2 * k] + sums.value[2 * k + 1];
+        }
+        if (left % 2 != 0) {
+            sums.value[pairs] = sums.value[left - 1];
+        }
+        left = pairs + left % 2;
+    }
+    return left == 1 ? sums.value[0] : 0.0;
 }

@@ -2,13 +2,27 @@
 #define FIL_BASE_PARALLEL_H
 
 // Parallel loops whose result does not depend on the number of threads: an item writes only its
-// own output, and sums go over fixed chunks in a fixed order.
+// own output, and sums go over fixed chunks in a fixed order. `threads` counts as
+// fil_thread_count() gives it; 1 or less runs on the calling thread alone.
 
 /// Threads that a request stands for: 0 means all that OpenMP offers; never below 1.
 int fil_thread_count(int requested);
 
 /// Call body(context, item) for every item in [0, count), in any order, on up to `threads` threads.
-/// `body` must not depend on which thread runs it.
+/// For few, large, uneven items: each is handed out when a thread is free. `body` must not depend
+/// on which thread runs it.
 void fil_parallel_for(int count, int threads, void (*body)(void *context, int item), void *context);
+
+/// Call body(context, first, last) for the ranges [0, grain), [grain, 2 grain), ... that make up
+/// [0, count), in any order, each thread a contiguous run of them. For many small items of equal
+/// cost. The ranges depend on `count` and `grain` (at least 1) alone.
+void fil_parallel_ranges(int count, int grain, int threads,
+                         void (*body)(void *context, int first, int last), void *context);
+
+/// Sum of chunk(context, first, last) over fixed ranges that make up [0, count): the same bits for
+/// any number of threads. The ranges depend on `count` alone, the partial sums are added pairwise
+/// in their order, and nothing is allocated. 0 when `count` is 0.
+double fil_parallel_sum(int count, int threads, double (*chunk)(void *context, int first, int last),
+                        void *context);
 
 #endif

@@ -1,0 +1,9 @@
+#ifndef FIL_FILUM_H
+#define FIL_FILUM_H
+
+/// All of Filum: every public header, one per concept.
+
+#include "filum/base.h"
+#include "filum/friction.h"
+
+#endif
