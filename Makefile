@@ -1,0 +1,76 @@
+# Filum's front door. Every target sets up what it needs (scripts/setup) and may be run first.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+SECONDS_EACH ?= 10
+export JOBS
+
+configure = cmake -S . -B $(1) -G Ninja --log-level=WARNING $(2)
+compile = cmake --build $(1) --parallel $(JOBS)
+release = $(call configure,build,-DCMAKE_BUILD_TYPE=Release)
+clang = -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang
+
+.PHONY: help demo test build bench asan tsan lint fuzz install clean
+.NOTPARALLEL:
+
+help:
+	@echo 'make demo     build the program and show what it does'
+	@echo 'make test     build and run every test'
+	@echo 'make build    release build; the program is build/filum'
+	@echo 'make bench    the benchmarks'
+	@echo 'make asan     every test under the address and undefined-behaviour sanitizers'
+	@echo 'make tsan     the threaded tests under the thread sanitizer'
+	@echo 'make lint     formatting, static analysis, include direction'
+	@echo 'make fuzz     every fuzz target for SECONDS_EACH=$(SECONDS_EACH) seconds'
+	@echo 'make install  library, headers and program into PREFIX=$(PREFIX)'
+	@echo 'make clean    remove all build folders'
+
+build:
+	@scripts/setup build
+	@$(release)
+	@$(call compile,build)
+
+demo: build
+	@scripts/demo
+
+test:
+	@scripts/setup test
+	@$(release)
+	@$(call compile,build)
+	@scripts/test build
+
+bench:
+	@scripts/setup bench
+	@$(release)
+	@$(call compile,build)
+	@scripts/bench
+
+asan:
+	@scripts/setup asan
+	@$(call configure,build-asan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DFILUM_SANITIZE=address)
+	@$(call compile,build-asan)
+	@scripts/test build-asan
+
+# gcc's OpenMP runtime gives false races; clang's, which is not instrumented either, does not
+tsan:
+	@scripts/setup tsan
+	@$(call configure,build-tsan,$(clang) -DFILUM_SANITIZE=thread)
+	@$(call compile,build-tsan)
+	@TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 $$TSAN_OPTIONS" \
+		scripts/test build-tsan -L threads
+
+lint:
+	@scripts/setup lint
+	@$(release)
+	@scripts/lint build
+
+fuzz:
+	@scripts/setup fuzz
+	@$(call configure,build-fuzz,$(clang) -DFILUM_SANITIZE=fuzzer)
+	@$(call compile,build-fuzz)
+	@scripts/fuzz build-fuzz $(SECONDS_EACH)
+
+install: build
+	@cmake --install build --prefix '$(PREFIX)'
+
+clean:
+	rm -rf build build-asan build-tsan build-fuzz build-clang
