@@ -12,24 +12,33 @@
 static int check_failures;
 static const char *check_skipped; // why the running test was skipped, or NULL
 
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            check_failures++;                                                     \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-        }                                                                         \
-    } while (0)
+// Functions do the work, so that a check adds nothing to the nesting of the test around it.
+static inline void check_that(bool holds, const char *file, int line, const char *text) {
+    if (!holds) {
+        check_failures++;
+        (void)fprintf(stderr, "%s:%d: %s\n", file, line, text);
+    }
+}
+
+static inline void check_near(double got, double want, double allowed, const char *file, int line,
+                              const char *text) {
+    if (!(fabs(got - want) <= allowed)) {
+        check_failures++;
+        (void)fprintf(stderr, "%s:%d: %s = %.17g, want %.17g (off by %.3g)\n", file, line, text,
+                      got, want, got - want);
+    }
+}
+
+// For results that must not differ in a single bit; == would take 0 for -0 and no NaN for itself.
+static inline bool check_same_bits(const void *a, const void *b, size_t bytes) {
+    return memcmp(a, b, bytes) == 0;
+}
+
+#define CHECK(condition) check_that((condition), __FILE__, __LINE__, #condition)
 
 // |got - want| <= absolute + relative |want|; NaN never passes.
-#define CHECK_NEAR(got, want, relative, absolute)                                            \
-    do {                                                                                     \
-        const double g_ = (got), w_ = (want);                                                \
-        if (!(fabs(g_ - w_) <= (absolute) + (relative)*fabs(w_))) {                          \
-            check_failures++;                                                                \
-            (void)fprintf(stderr, "%s:%d: %s = %.17g, want %.17g (off by %.3g)\n", __FILE__, \
-                          __LINE__, #got, g_, w_, g_ - w_);                                  \
-        }                                                                                    \
-    } while (0)
+#define CHECK_NEAR(got, want, relative, absolute) \
+    check_near((got), (want), (absolute) + (relative)*fabs(want), __FILE__, __LINE__, #got)
 
 #define CHECK_SKIP(why)        \
     do {                       \

@@ -17,12 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1
+#if defined(__SANITIZE_ADDRESS__) // gcc
+#define HAVE_ASAN 1
+#elif defined(__has_feature)
+#define HAVE_ASAN __has_feature(address_sanitizer) // clang
+#else
+#define HAVE_ASAN 0
 #endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
+
+#if HAVE_ASAN
 #include <sanitizer/asan_interface.h>
 enum { RED_ZONE = FIL_CACHE_LINE };
 #else
