@@ -27,7 +27,7 @@ help:
 build:
 	@scripts/setup build
 	@$(release)
-	@$(call compile,build)
+	@$(call compile,build) --target product
 
 demo: build
 	@scripts/demo
@@ -50,12 +50,14 @@ asan:
 	@$(call compile,build-asan)
 	@scripts/test build-asan
 
-# gcc's OpenMP runtime gives false races; clang's, which is not instrumented either, does not
+# gcc's OpenMP runtime gives false races, clang's does not; one test at a time, and threads that
+# wait awake, so that short loops do run on several threads
 tsan:
 	@scripts/setup tsan
 	@$(call configure,build-tsan,$(clang) -DFILUM_SANITIZE=thread)
 	@$(call compile,build-tsan)
-	@TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 $$TSAN_OPTIONS" \
+	@JOBS=1 OMP_WAIT_POLICY=active \
+		TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 $$TSAN_OPTIONS" \
 		scripts/test build-tsan -L threads
 
 lint:

@@ -53,6 +53,7 @@ typedef struct CheckTest {
 
 static int check_run(const CheckTest *tests, size_t count, const char *filter) {
     int passed = 0, failed = 0, skipped = 0;
+    (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ); // a crash leaves what went before it
     for (size_t i = 0; i < count; i++) {
         if (filter != NULL && strstr(tests[i].name, filter) == NULL) {
             continue;
