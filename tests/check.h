@@ -20,9 +20,9 @@ static inline void check_that(bool holds, const char *file, int line, const char
     }
 }
 
-static inline void check_near(double got, double want, double allowed, const char *file, int line,
-                              const char *text) {
-    if (!(fabs(got - want) <= allowed)) {
+static inline void check_near(double got, double want, double relative, double absolute,
+                              const char *file, int line, const char *text) {
+    if (!(fabs(got - want) <= absolute + relative * fabs(want))) {
         check_failures++;
         (void)fprintf(stderr, "%s:%d: %s = %.17g, want %.17g (off by %.3g)\n", file, line, text,
                       got, want, got - want);
@@ -38,7 +38,7 @@ static inline bool check_same_bits(const void *a, const void *b, size_t bytes) {
 
 // |got - want| <= absolute + relative |want|; NaN never passes.
 #define CHECK_NEAR(got, want, relative, absolute) \
-    check_near((got), (want), (absolute) + (relative)*fabs(want), __FILE__, __LINE__, #got)
+    check_near((got), (want), (relative), (absolute), __FILE__, __LINE__, #got)
 
 #define CHECK_SKIP(why)        \
     do {                       \
