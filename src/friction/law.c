@@ -321,6 +321,23 @@ typedef struct ConeRoot {
     double xg, yg; // components of x_T, y_T along g
 } ConeRoot;
 
+// g_T <- g_T / |g_T| where squares are out of range; any direction will do where g_T = 0.
+static void unit_direction(int d, double *g) {
+    double most = 0.0, square = 0.0;
+    for (int i = 1; i < d; i++) {
+        most = fmax(most, fabs(g[i]));
+    }
+    g[1] = most > 0.0 ? g[1] : 1.0;
+    most = most > 0.0 ? most : 1.0;
+    for (int i = 1; i < d; i++) {
+        g[i] /= most;
+        square += g[i] * g[i];
+    }
+    for (int i = 1; i < d; i++) {
+        g[i] /= sqrt(square);
+    }
+}
+
 INLINE ConeRoot cone_root(int d, const double *x, const double *y, double epsilon) {
     ConeRoot root = {.g = {0.0}};
     double square = 0.0;
@@ -328,12 +345,13 @@ INLINE ConeRoot cone_root(int d, const double *x, const double *y, double epsilo
         root.g[i] = x[0] * x[i] + y[0] * y[i];
         square += root.g[i] * root.g[i];
     }
-    const double length = sqrt(square);
-    if (!(length > 0.0)) { // any direction will do: the larger of x_T and y_T keeps the sums exact
-        root.g[1] = 1.0;
-    }
-    for (int i = 1; i < d && length > 0.0; i++) {
-        root.g[i] /= length;
+    if (square > 1e-280 && square < 1e280) {
+        const double over = 1.0 / sqrt(square);
+        for (int i = 1; i < d; i++) {
+            root.g[i] *= over;
+        }
+    } else {
+        unit_direction(d, root.g);
     }
     for (int i = 1; i < d; i++) {
         root.xg += x[i] * root.g[i];

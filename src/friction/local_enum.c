@@ -230,7 +230,10 @@ static void consider(Found *found, const double *r) {
             apart = fmax(apart, fabs(r[i] - found->solution[k][i]));
             size = fmax(size, fabs(r[i]));
         }
-        if (apart <= 1e-7 * size) {
+        if (apart <= 1e-7 * size) { // the same one: keep the better of the two
+            if (residual < fil_local_residual(found->block, found->solution[k])) {
+                memcpy(found->solution[k], r, (size_t)d * sizeof *r);
+            }
             return;
         }
     }
