@@ -1,4 +1,4 @@
-// bench_local.c - the one-contact solvers on random problems: bench_local [count] [condition]
+// bench_local.c - the one-contact solvers on random problems: bench_local [count [condition [solver]]]
 //
 // Contacts with a positive definite W of condition 1 to `condition` (log-uniform, 1e8), mu uniform
 // in [0, 2] and every regime, from r = 0. One row per solver: failures (no answer, or a relative
@@ -51,7 +51,7 @@ static void measure(FilLocalSolver solver, const Batch *batch, Row *row) {
         const FilLocalBlock block = {FIL_BLOCK_COULOMB, 3, batch->mu[i], batch->W[i], batch->b[i]};
         const double residual = fil_local_residual(&block, r);
         const bool exact = solver != FIL_LOCAL_LINEARISED;
-        if (batch->outcome[i] != FIL_CONVERGED || (exact && !(residual <= FIL_LOCAL_TOLERANCE))) {
+        if (batch->outcome[i] != FIL_CONVERGED || (exact && !(residual <= 1e-12))) {
             row->failures++;
         } else {
             row->worst = fmax(row->worst, residual);
@@ -75,6 +75,9 @@ int main(int argc, char **argv) {
     (void)printf("%-14s %10s %10s %10s %10s %9s %7s %7s %7s\n", "solver", "problems", "failures",
                  "residual", "us/solve", "fallbacks", "off %", "stick %", "slide %");
     for (int s = 0; s < FIL_LOCAL_SOLVER_COUNT; s++) {
+        if (argc > 3 && strcmp(argv[3], name[s]) != 0) {
+            continue;
+        }
         FilRandom random = fil_random_make(1);
         Row row = {0};
         long done = 0;

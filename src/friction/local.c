@@ -24,7 +24,7 @@
 
 #define D FIL_BLOCK_MAX
 
-// A best residual above this is no matter of rounding: there is no solution.
+// A smallest error above this is no matter of rounding: there is no solution.
 #define CERTAIN 1e-8
 
 void fil_local_velocity(const FilLocalBlock *block, const double *r, double *u) {
@@ -65,20 +65,46 @@ double fil_local_residual(const FilLocalBlock *block, const double *r) {
     return error == 0.0 ? 0.0 : error / size;
 }
 
+double fil_local_error(const FilLocalBlock *block, const double *r) {
+    const int d = block->size;
+    const bool coulomb = block->kind == FIL_BLOCK_COULOMB;
+    if (!coulomb && block->kind != FIL_BLOCK_UNILATERAL) {
+        return fil_local_residual(block, r);
+    }
+    double trace = 0.0, scale = 0.0, u[D] = {0.0}, F[D] = {0.0};
+    fil_local_velocity(block, r, u);
+    for (int i = 0; i < d; i++) {
+        trace += block->W[(d + 1) * i];
+        scale += fabs(block->b[i]);
+        for (int j = 0; j < d; j++) {
+            scale += fabs(block->W[d * i + j] * r[j]);
+        }
+    }
+    const double rho = trace > 0.0 ? d / trace : 1.0;
+    double normal = 0.0;
+    for (int i = 0; i < (coulomb ? 1 : d); i++) {
+        normal = fmax(normal, fabs(fmin(r[i], rho * u[i])));
+    }
+    (void)fil_law_alart_curnier(block->kind, d, block->mu, rho, u, r, F);
+    const double tangent = coulomb ? norm(d - 1, F + 1) : 0.0;
+    return (normal == 0.0 ? 0.0 : normal / (rho * scale)) +
+           (tangent == 0.0 ? 0.0 : tangent / (norm(d - 1, r + 1) + rho * scale));
+}
+
 static void set_zero(int d, double *r) {
     memset(r, 0, (size_t)d * sizeof *r);
 }
 
 static bool is_solved(const FilLocalBlock *block, const double *r) {
-    return fil_local_residual(block, r) <= FIL_LOCAL_TOLERANCE;
+    return fil_local_error(block, r) <= FIL_LOCAL_TOLERANCE;
 }
 
 // What to say about the best r when nothing solved the block and every case was tried.
 static FilOutcome judge(const FilLocalBlock *block, const double *r) {
-    const double residual = fil_local_residual(block, r);
-    return residual <= FIL_LOCAL_TOLERANCE ? FIL_CONVERGED
-           : residual <= CERTAIN           ? FIL_STALLED
-                                           : FIL_NO_SOLUTION;
+    const double error = fil_local_error(block, r);
+    return error <= FIL_LOCAL_TOLERANCE ? FIL_CONVERGED
+           : error <= CERTAIN           ? FIL_STALLED
+                                        : FIL_NO_SOLUTION;
 }
 
 // ---- kinds without a cone ----
@@ -130,12 +156,12 @@ static FilOutcome solve_unilateral(const FilLocalBlock *block, double *r) {
         if (!solve_subset(block, guess ^ change, trial)) {
             continue;
         }
-        const double residual = fil_local_residual(block, trial);
-        if (residual < best) {
-            best = residual;
+        const double error = fil_local_error(block, trial);
+        if (error < best) {
+            best = error;
             memcpy(r, trial, (size_t)d * sizeof *r);
         }
-        if (residual <= FIL_LOCAL_TOLERANCE) {
+        if (error <= FIL_LOCAL_TOLERANCE) {
             return FIL_CONVERGED;
         }
     }
@@ -212,7 +238,7 @@ static FilOutcome solve_conic(const FilLocalBlock *block, double *r, int *fallba
     }
     // nothing was certified; give the best of Newton and zero
     set_zero(d, u);
-    memcpy(r, fil_local_residual(block, trial) < fil_local_residual(block, u) ? trial : u,
+    memcpy(r, fil_local_error(block, trial) < fil_local_error(block, u) ? trial : u,
            (size_t)d * sizeof *r);
     return judge(block, r) == FIL_CONVERGED ? FIL_CONVERGED : FIL_STALLED;
 }

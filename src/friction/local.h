@@ -16,8 +16,8 @@ typedef struct FilLocalBlock {
     const double *W, *b;
 } FilLocalBlock;
 
-/// A solution has a relative residual below this.
-#define FIL_LOCAL_TOLERANCE 1e-12
+/// A solution has an error below this.
+#define FIL_LOCAL_TOLERANCE 2e-13
 
 /// Facets of the pyramid of FIL_LOCAL_LINEARISED in fil_local_solve().
 #define FIL_LOCAL_FACETS 8
@@ -28,6 +28,12 @@ typedef struct FilLocalBlock {
 /// |r - P(r - rho ut)| / (|r| + rho |b|), rho = d / trace W: the relative residual, unit-free.
 double fil_local_residual(const FilLocalBlock *block, const double *r);
 
+/// The error by which the solvers judge an answer, also unit-free. The residual above has two blind
+/// spots: its rounding errors grow, and its sense of u_N < 0 fades, with mu; and r may run away to
+/// where W r does not grow. So coulomb and unilateral blocks are measured by min(r_N, rho u_N) over
+/// rho (|W||r| + |b|) and by the tangential part of Alart-Curnier.
+double fil_local_error(const FilLocalBlock *block, const double *r);
+
 /// u = W r + b.
 void fil_local_velocity(const FilLocalBlock *block, const double *r, double *u);
 
@@ -36,7 +42,7 @@ void fil_local_velocity(const FilLocalBlock *block, const double *r, double *u);
 bool fil_local_contact3(const double *W, const double *b, double mu, double *r);
 
 /// All solutions of a Coulomb block of size 1, 2 or 3: take-off, stick, then slides. Returns their
-/// number. `best`, when not NULL, is replaced by any candidate with a smaller residual.
+/// number. `best`, when not NULL, is replaced by any candidate with a smaller error.
 int fil_local_enumerate(const FilLocalBlock *block, double (*solution)[FIL_BLOCK_MAX],
                         double *best);
 
@@ -44,7 +50,7 @@ int fil_local_enumerate(const FilLocalBlock *block, double (*solution)[FIL_BLOCK
 bool fil_local_stick(const FilLocalBlock *block, double *r);
 
 /// Newton on a function of law.h from the guess in r; `damped`: with a line search. True when the
-/// residual is below FIL_LOCAL_TOLERANCE; r is the best iterate.
+/// error is below FIL_LOCAL_TOLERANCE; r is the best iterate.
 bool fil_local_newton(const FilLocalBlock *block, FilNewtonFunction function, bool damped,
                       double *r);
 

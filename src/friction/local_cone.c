@@ -88,11 +88,11 @@ static bool polish(const Boundary *at, double alpha, double *r) {
         if (!(fabs(alpha) < 1e300)) {
             return false;
         }
-        if (fil_local_residual(block, x) <= 0.01 * FIL_LOCAL_TOLERANCE) {
+        if (fil_local_error(block, x) <= 0.05 * FIL_LOCAL_TOLERANCE) {
             break;
         }
     }
-    if (!(fil_local_residual(block, x) <= FIL_LOCAL_TOLERANCE)) {
+    if (!(fil_local_error(block, x) <= FIL_LOCAL_TOLERANCE)) {
         return false;
     }
     memcpy(r, x, (size_t)d * sizeof *r);

@@ -26,6 +26,7 @@
 
 #include <math.h>
 
+#define SINGULAR 1e-14  // a pivot of S below this, relative to W_T, is a rounding error
 #define TOLERANCE 8e-15 // accepted |u| over |W||r| + |b|; rounding is ten times smaller
 
 // Sizes of the data, for the check of the answer.
@@ -86,11 +87,12 @@ static inline double find_angle(const Turned *p, double B, double mu, double t) 
             p->c * (A + t * (p->w * t / root + mu * p->wn)) - B * (2.0 * p->k * t + ag);
         *(psi < 0.0 ? &low : &high) = t;
         double next = t - psi / slope;
+        if (fabs(next - t) <= 1e-8 * (1.0 + t)) { // first, to stay at a root where psi falls
+            return next;
+        }
         if (!(next >= low && next <= high)) {
             // halve small intervals, take the geometric mean of wide ones
             next = high < 4.0 ? 0.5 * (low + high) : sqrt((low + 1.0) * (high + 1.0)) - 1.0;
-        } else if (fabs(next - t) <= 1e-8 * (1.0 + t)) {
-            return next;
         }
         t = next;
     }
@@ -147,7 +149,10 @@ bool fil_local_contact3(const double *W, const double *b, double mu, double *r) 
     // stick, by elimination in the turned axes
     const double x = p.c / (p.a + p.k * p.t0), y = p.t0 * x;
     const double rn = -(b[0] + p.we * x + p.wn * y) / p.w;
-    if (rn >= 0.0 && x * x + y * y <= mu * mu * rn * rn) {
+    if (x * sqrt(1.0 + p.t0 * p.t0) <= mu * rn) { // not squared: r may be of any size
+        if (!(fmin(p.g, p.a + p.k * p.t0) > SINGULAR * (W[4] + W[8]))) {
+            return false;
+        }
         r[0] = rn;
         r[1] = p.ex * x + p.nx * y;
         r[2] = p.ey * x + p.ny * y;

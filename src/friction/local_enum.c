@@ -8,7 +8,7 @@
 // local_contact.c) where every slide of a positive W lies within a right angle, makes it a quartic.
 // It needs neither S nor W^-1, so that singular, zero and unsymmetric W are no special cases.
 //
-// Every candidate is polished on the original equations and verified by its residual. Since all
+// Every candidate is polished on the original equations and verified by its error. Since all
 // candidates are seen, no survivor means no solution.
 //
 // Stick with a singular W is a family r0 + Z t: a line is cut with the cone by a quadratic, and for
@@ -122,7 +122,7 @@ bool fil_local_stick(const FilLocalBlock *block, double *r) {
             stick_on_plane(block, lu.row[0], r);
         }
     }
-    return is_finite(d, r) && fil_local_residual(block, r) <= FIL_LOCAL_TOLERANCE;
+    return is_finite(d, r) && fil_local_error(block, r) <= FIL_LOCAL_TOLERANCE;
 }
 
 // ---- slide ----
@@ -210,18 +210,18 @@ typedef struct Found {
     double (*solution)[D];
     int count;
     double *best;
-    double best_residual;
+    double best_error;
 } Found;
 
 // Note the candidate r if it is a solution and not known yet.
 static void consider(Found *found, const double *r) {
     const int d = found->block->size;
-    const double residual = fil_local_residual(found->block, r);
-    if (found->best != NULL && residual < found->best_residual) {
-        found->best_residual = residual;
+    const double error = fil_local_error(found->block, r);
+    if (found->best != NULL && error < found->best_error) {
+        found->best_error = error;
         memcpy(found->best, r, (size_t)d * sizeof *r);
     }
-    if (!(residual <= FIL_LOCAL_TOLERANCE) || found->count == FIL_LOCAL_SOLUTIONS) {
+    if (!(error <= FIL_LOCAL_TOLERANCE) || found->count == FIL_LOCAL_SOLUTIONS) {
         return;
     }
     for (int k = 0; k < found->count; k++) {
@@ -231,7 +231,7 @@ static void consider(Found *found, const double *r) {
             size = fmax(size, fabs(r[i]));
         }
         if (apart <= 1e-7 * size) { // the same one: keep the better of the two
-            if (residual < fil_local_residual(found->block, found->solution[k])) {
+            if (error < fil_local_error(found->block, found->solution[k])) {
                 memcpy(found->solution[k], r, (size_t)d * sizeof *r);
             }
             return;
@@ -272,7 +272,7 @@ static void consider_slides(Found *found) {
 
 int fil_local_enumerate(const FilLocalBlock *block, double (*solution)[D], double *best) {
     Found found = {.block = block, .solution = solution, .best = best};
-    found.best_residual = best != NULL ? fil_local_residual(block, best) : 0.0;
+    found.best_error = best != NULL ? fil_local_error(block, best) : 0.0;
     double r[D] = {0.0};
     if (block->b[0] >= 0.0) {
         memset(solution[found.count++], 0, sizeof *solution);

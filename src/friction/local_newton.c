@@ -111,5 +111,5 @@ bool fil_local_newton(const FilLocalBlock *block, FilNewtonFunction function, bo
             now[k] += h * step[k];
         }
     }
-    return fil_local_residual(block, r) <= FIL_LOCAL_TOLERANCE;
+    return fil_local_error(block, r) <= FIL_LOCAL_TOLERANCE;
 }

@@ -52,20 +52,21 @@ static double pivot(FilSmallLu *lu, int k) {
 }
 
 void fil_small_factor(FilSmallLu *lu, int n, const double *A, double tolerance) {
+    double most[N];
     lu->n = n;
     lu->sign = 1;
     for (int i = 0; i < n; i++) {
         lu->row[i] = lu->column[i] = i;
+        most[i] = 0.0;
         for (int j = 0; j < n; j++) {
             lu->lu[N * i + j] = A[n * i + j];
+            most[i] = fmax(most[i], fabs(A[n * i + j]));
         }
     }
-    double first = 0.0;
     for (lu->rank = 0; lu->rank < n; lu->rank++) {
         const int k = lu->rank;
         const double size = pivot(lu, k);
-        first = k == 0 ? size : first;
-        if (!(size > tolerance * first)) {
+        if (!(size > tolerance * most[lu->row[k]])) {
             lu->sign = 0;
             return;
         }

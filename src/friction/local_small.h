@@ -10,14 +10,14 @@
 /// LU factors of a square matrix with complete pivoting: P A Q = L U.
 typedef struct FilSmallLu {
     int n;
-    int rank; // pivots above `tolerance` times the largest entry
+    int rank; // pivots that are not rounding errors
     int sign; // of the determinant; 0 when the rank is not full
     int row[FIL_SMALL_MAX], column[FIL_SMALL_MAX];
     double lu[FIL_SMALL_MAX * FIL_SMALL_MAX];
 } FilSmallLu;
 
-/// Factor the row-major n x n matrix A. Pivots below tolerance times the largest entry are taken
-/// as zero.
+/// Factor the row-major n x n matrix A. A pivot below `tolerance` times the largest entry that its
+/// row had at the start is taken as zero: it is what cancellation left over.
 void fil_small_factor(FilSmallLu *lu, int n, const double *A, double tolerance);
 
 /// Solve A x = b by the first `rank` pivots: the unknowns without a pivot are set to 0. When the
