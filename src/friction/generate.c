@@ -47,7 +47,7 @@ void fil_generate_local(FilRandom *random, int d, double condition, double *W, d
     }
     for (int i = 0; i < d; i++) {
         const double between = fil_random_uniform(random, -half, half);
-        W[(d + 1) * i] = exp(i == 0 ? half : i == d - 1 ? -half : between);
+        W[d * i + i] = exp(i == 0 ? half : i == d - 1 ? -half : between);
     }
     for (int first = d - 2; first >= 0; first--) {
         reflect(random, d, first, W);

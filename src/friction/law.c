@@ -31,16 +31,8 @@
 #define D FIL_BLOCK_MAX
 #define SQRT1_2 0.70710678118654752440
 
-// Code for a block of size d is written once, as an inline function of d, and compiled twice: with
-// d = 3 known, and with d free.
-#define SPECIALISE(d, call3, call) \
-    do {                           \
-        if ((d) == 3) {            \
-            call3;                 \
-        } else {                   \
-            call;                  \
-        }                          \
-    } while (0)
+// Code for a block of size d is written once, as an inline function of d, and compiled twice, as in
+// d == 3 ? f(3, ..) : f(d, ..): with d = 3 known, and with d free.
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct Ray {
@@ -117,7 +109,7 @@ static void project_diagonal(FilBlockKind kind, int d, const double *x, double *
             kind == FIL_BLOCK_EQUALITY || (kind == FIL_BLOCK_UNILATERAL && x[i] > 0.0);
         p[i] = keep ? x[i] : 0.0;
         if (J != NULL) {
-            J[(d + 1) * i] = keep ? 1.0 : 0.0;
+            J[d * i + i] = keep ? 1.0 : 0.0;
         }
     }
 }
@@ -125,7 +117,7 @@ static void project_diagonal(FilBlockKind kind, int d, const double *x, double *
 INLINE void project(FilBlockKind kind, int d, double mu, const double *x, double *p, double *J) {
     if (is_conic(kind)) {
         const Ray ray = ray_of(kind, mu);
-        SPECIALISE(d, project_conic(3, ray, x, p, J), project_conic(d, ray, x, p, J));
+        d == 3 ? project_conic(3, ray, x, p, J) : project_conic(d, ray, x, p, J);
     } else {
         project_diagonal(kind, d, x, p, J);
     }
@@ -157,7 +149,7 @@ void fil_law_shift(FilBlockKind kind, int d, double mu, const double *u, double 
 }
 
 INLINE double natural(int d, const FilLawPoint *at, double *F) {
-    double x[D], p[D], f[D];
+    double x[D] = {0.0}, p[D] = {0.0}, f[D] = {0.0};
     shift(at->kind, d, at->mu, at->u, x);
     for (int i = 0; i < d; i++) {
         x[i] = at->r[i] - at->rho * x[i];
@@ -186,7 +178,7 @@ INLINE double disc_scale(double radius, double length) {
 
 INLINE double alart_curnier(int d, const FilLawPoint *at, double *F) {
     const double *u = at->u, *r = at->r;
-    double y[D], f[D];
+    double y[D] = {0.0}, f[D] = {0.0};
     for (int i = 0; i < d; i++) {
         y[i] = r[i] - at->rho * u[i];
     }
@@ -223,11 +215,11 @@ INLINE void slide_direction(int d, const double *u, double *direction) {
 
 // Add to Fu, whose columns are derivatives with respect to ut, the dependence of ut on u_T.
 INLINE void unshift_columns(int d, double mu, const double *u, double *Fu) {
-    double direction[D];
+    double direction[D] = {0.0};
     slide_direction(d, u, direction);
     for (int i = 0; i < d; i++) {
         for (int j = 1; j < d; j++) {
-            Fu[d * i + j] += mu * Fu[d * i] * direction[j];
+            Fu[d * i + j] += mu * Fu[d * i + 0] * direction[j];
         }
     }
 }
@@ -237,7 +229,7 @@ INLINE void de_saxce(int d, const FilLawPoint *at, double *F, double *Fu, double
         (void)natural(d, at, F);
         return;
     }
-    double x[D], p[D];
+    double x[D] = {0.0}, p[D] = {0.0};
     shift(at->kind, d, at->mu, at->u, x);
     for (int i = 0; i < d; i++) {
         x[i] = at->r[i] - at->rho * x[i];
@@ -256,7 +248,7 @@ INLINE void de_saxce(int d, const FilLawPoint *at, double *F, double *Fu, double
 }
 
 INLINE void alart_curnier_jacobian(int d, const FilLawPoint *at, double *Fu, double *Fr) {
-    double y[D];
+    double y[D] = {0.0};
     for (int i = 0; i < d; i++) {
         y[i] = at->r[i] - at->rho * at->u[i];
     }
@@ -268,7 +260,7 @@ INLINE void alart_curnier_jacobian(int d, const FilLawPoint *at, double *Fu, dou
     Fu[0] = y[0] > 0.0 ? at->rho : 0.0;
     Fr[0] = y[0] > 0.0 ? 0.0 : 1.0;
     for (int i = 1; i < d; i++) {
-        Fr[d * i] = slides ? -at->mu * (y[i] / length) : 0.0;
+        Fr[d * i + 0] = slides ? -at->mu * (y[i] / length) : 0.0;
         for (int j = 1; j < d; j++) {
             const double one = i == j ? 1.0 : 0.0;
             const double along = slides ? (y[i] / length) * (y[j] / length) : 0.0;
@@ -308,8 +300,8 @@ static void fb_diagonal(const FilLawPoint *at, double *F, double *Fu, double *Fr
             F[i] = scalar_fb(at->rho * at->u[i], at->r[i], at->epsilon, &fx, &fy);
         }
         if (Fu != NULL) {
-            Fu[(d + 1) * i] = at->rho * fx;
-            Fr[(d + 1) * i] = fy;
+            Fu[d * i + i] = at->rho * fx;
+            Fr[d * i + i] = fy;
         }
     }
 }
@@ -381,7 +373,7 @@ INLINE void root_derivative(int d, const ConeRoot *root, const double *x, double
     for (int i = 1; i < d; i++) {
         const double xp = x[i] - xg * g[i];
         B[i] = 0.5 * ((n2 - n1) * g[i] + (p1 + p2) * xp);
-        B[d * i] = 0.5 * (n2 - n1) * g[i] + pm * xp;
+        B[d * i + 0] = 0.5 * (n2 - n1) * g[i] + pm * xp;
         for (int j = 1; j < d; j++) {
             const double across = (i == j ? 1.0 : 0.0) - g[i] * g[j];
             const double xpj = x[j] - xg * g[j];
@@ -428,7 +420,7 @@ static void fischer_burmeister(const FilLawPoint *at, double *F, double *Fu, dou
     if (!is_conic(at->kind) || at->mu == 0.0 || at->d == 1) {
         fb_diagonal(at, F, Fu, Fr);
     } else {
-        SPECIALISE(at->d, fb_conic(3, at, F, Fu, Fr), fb_conic(at->d, at, F, Fu, Fr));
+        at->d == 3 ? fb_conic(3, at, F, Fu, Fr) : fb_conic(at->d, at, F, Fu, Fr);
     }
 }
 
@@ -440,10 +432,10 @@ void fil_law_function(FilNewtonFunction function, const FilLawPoint *at, double 
     } else if (function == FIL_FUNCTION_ALART_CURNIER && at->kind == FIL_BLOCK_COULOMB) {
         (void)fil_law_alart_curnier(at->kind, at->d, at->mu, at->rho, at->u, at->r, F);
         if (Fu != NULL) {
-            SPECIALISE(at->d, alart_curnier_jacobian(3, at, Fu, Fr),
-                       alart_curnier_jacobian(at->d, at, Fu, Fr));
+            at->d == 3 ? alart_curnier_jacobian(3, at, Fu, Fr)
+                       : alart_curnier_jacobian(at->d, at, Fu, Fr);
         }
     } else {
-        SPECIALISE(at->d, de_saxce(3, at, F, Fu, Fr), de_saxce(at->d, at, F, Fu, Fr));
+        at->d == 3 ? de_saxce(3, at, F, Fu, Fr) : de_saxce(at->d, at, F, Fu, Fr);
     }
 }

@@ -1,8 +1,9 @@
 // local.c - one block alone: which solver does what.
 //
-// The fast path, a Coulomb contact of size 3 by `hybrid`, goes straight to local_contact.c. All
-// else first brings W and b to order 1 by powers of two, which changes no digit, so that squares
-// and products of four entries neither overflow nor vanish, and the answer is the same in any unit.
+// The fast path, a Coulomb contact of size 2 or 3 by `hybrid`, goes straight to local_contact.c.
+// All else first brings W and b to order 1 by powers of two, which changes no digit, so that
+// squares and products of four entries neither overflow nor vanish, and the answer is the same in
+// any unit.
 //
 //     kind           take-off, stick     boundary                          certificate of none
 //     coulomb d<=3   yes                 hybrid: local_contact, then enum  enum sees all candidates
@@ -56,7 +57,7 @@ double fil_local_residual(const FilLocalBlock *block, const double *r) {
     const int d = block->size;
     double trace = 0.0, u[D] = {0.0}, F[D] = {0.0};
     for (int i = 0; i < d; i++) {
-        trace += block->W[(d + 1) * i];
+        trace += block->W[d * i + i];
     }
     const double rho = trace > 0.0 ? d / trace : 1.0;
     fil_local_velocity(block, r, u);
@@ -74,7 +75,7 @@ double fil_local_error(const FilLocalBlock *block, const double *r) {
     double trace = 0.0, scale = 0.0, u[D] = {0.0}, F[D] = {0.0};
     fil_local_velocity(block, r, u);
     for (int i = 0; i < d; i++) {
-        trace += block->W[(d + 1) * i];
+        trace += block->W[d * i + i];
         scale += fabs(block->b[i]);
         for (int j = 0; j < d; j++) {
             scale += fabs(block->W[d * i + j] * r[j]);
@@ -197,7 +198,7 @@ static bool solve_proximal(const FilLocalBlock *block, double *r) {
     const double e = 1e-5;
     memcpy(W, block->W, (size_t)(d * d) * sizeof *W);
     for (int i = 0; i < d; i++) {
-        W[(d + 1) * i] += e;
+        W[d * i + i] += e;
     }
     const FilLocalBlock regular = {block->kind, d, block->mu, W, b};
     set_zero(d, x);
@@ -277,12 +278,19 @@ static FilOutcome solve_exact(const FilLocalBlock *block, double *r, int *fallba
                                                                 : solve_conic(block, r, fallbacks);
 }
 
+// The fast path; r is left alone when it fails.
+static inline bool solve_contact(int size, const double *W, const double *b, double mu, double *r) {
+    double x[3] = {r[0], r[1], size == 3 ? r[2] : 0.0};
+    if (!(size == 3 ? fil_local_contact3(W, b, mu, x) : fil_local_contact2(W, b, mu, x))) {
+        return false;
+    }
+    memcpy(r, x, (size_t)size * sizeof *r);
+    return true;
+}
+
 static FilOutcome solve_hybrid(const FilLocalBlock *block, double *r, int *fallbacks) {
-    if (block->kind == FIL_BLOCK_COULOMB && block->size == 3) {
-        double trial[3];
-        memcpy(trial, r, sizeof trial);
-        if (fil_local_contact3(block->W, block->b, block->mu, trial)) {
-            memcpy(r, trial, sizeof trial);
+    if (block->kind == FIL_BLOCK_COULOMB && block->size <= 3) {
+        if (solve_contact(block->size, block->W, block->b, block->mu, r)) {
             return FIL_CONVERGED;
         }
         ++*fallbacks;
@@ -380,17 +388,14 @@ static FilOutcome solve_scaled(FilLocalSolver solver, const FilLocalBlock *block
     return outcome;
 }
 
+// eight parameters: the public header says so
+// NOLINTNEXTLINE(readability-function-size)
 FilOutcome fil_local_solve(FilLocalSolver solver, FilBlockKind kind, int size, const double *W,
                            const double *b, double mu, double *r, int *fallbacks) {
     FIL_ASSERT(size >= 1 && size <= FIL_BLOCK_MAX && mu >= 0.0);
-    if (solver == FIL_LOCAL_HYBRID && kind == FIL_BLOCK_COULOMB && size == 3) {
-        double x[3] = {r[0], r[1], r[2]};
-        if (fil_local_contact3(W, b, mu, x)) {
-            r[0] = x[0];
-            r[1] = x[1];
-            r[2] = x[2];
-            return FIL_CONVERGED;
-        }
+    const bool fast = solver == FIL_LOCAL_HYBRID && kind == FIL_BLOCK_COULOMB;
+    if (fast && (size == 3 || size == 2) && solve_contact(size, W, b, mu, r)) {
+        return FIL_CONVERGED;
     }
     const FilLocalBlock block = {kind, size, mu, W, b};
     int ignored = 0;

@@ -4,7 +4,7 @@
 // One block alone, the parts behind fil_local_solve(): find r such that (W r + b, r) obeys the law.
 // W is row-major and may be unsymmetric or singular. Nothing allocates.
 //
-// The parts (all but the residual and contact3) expect entries of W and b of order 1, which
+// The parts (all but the residual and the contacts) expect entries of W and b of order 1, which
 // fil_local_solve() sees to.
 
 #include "filum/friction.h"
@@ -40,6 +40,9 @@ void fil_local_velocity(const FilLocalBlock *block, const double *r, double *u);
 /// The fast solver of a Coulomb contact of size 3: r holds a guess, then the solution. False, with
 /// r of no use, when the answer could not be verified.
 bool fil_local_contact3(const double *W, const double *b, double mu, double *r);
+
+/// The same for a Coulomb contact of size 2, where everything is in closed form.
+bool fil_local_contact2(const double *W, const double *b, double mu, double *r);
 
 /// All solutions of a Coulomb block of size 1, 2 or 3: take-off, stick, then slides. Returns their
 /// number. `best`, when not NULL, is replaced by any candidate with a smaller error.

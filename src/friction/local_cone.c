@@ -56,7 +56,7 @@ static void add_multiplier(const Boundary *at, double alpha, int n, double *M) {
         for (int j = 0; j < d; j++) {
             M[n * i + j] = at->block->W[d * i + j];
         }
-        M[(n + 1) * i] += alpha * (i == 0 ? at->normal : at->tangent);
+        M[n * i + i] += alpha * (i == 0 ? at->normal : at->tangent);
     }
 }
 

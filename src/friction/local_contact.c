@@ -1,4 +1,4 @@
-// local_contact.c - the fast solver of one Coulomb contact in space.
+// local_contact.c - the fast solvers of one Coulomb contact, in space and in the plane.
 //
 // Write W = [w_N, w_NT; w_TN, W_T] (w_NT and w_TN^T may differ a little), eliminate r_N from
 // u_N = 0, and with S = W_T - w_TN w_NT / w_N, c = b_T - w_TN b_N / w_N:
@@ -40,7 +40,7 @@ static inline Scale scale_of(const double *W, const double *b) {
 
 static inline void velocity3(const double *W, const double *b, const double *r, double *u) {
     for (int i = 0; i < 3; i++) {
-        u[i] = W[3 * i] * r[0] + W[3 * i + 1] * r[1] + W[3 * i + 2] * r[2] + b[i];
+        u[i] = W[3 * i + 0] * r[0] + W[3 * i + 1] * r[1] + W[3 * i + 2] * r[2] + b[i];
     }
 }
 
@@ -112,7 +112,7 @@ static inline bool finish_slide(const double *W, const double *b, double mu, dou
         velocity3(W, b, r, u);
         const double across = u[1] * dy - u[2] * dx, along = u[1] * dx + u[2] * dy;
         const double limit = TOLERANCE * (scale.trace * rn * (1.0 + mu) + scale.b);
-        if (fabs(u[0]) + fabs(across) <= limit && along <= limit) {
+        if (fabs(u[0]) + fabs(across) <= limit && along <= limit && rn >= 0.0) {
             return true;
         }
         const double px = W[3] + mu * (W[4] * dx + W[5] * dy);
@@ -161,7 +161,7 @@ bool fil_local_contact3(const double *W, const double *b, double mu, double *r) 
     // where to start: the direction of the guess if it is on the arc, else a Newton step from e
     const double B = -mu * b[0];
     const double guess_e = r[1] * p.ex + r[2] * p.ey, guess_n = r[1] * p.nx + r[2] * p.ny;
-    double t = p.t0;
+    double t;
     if (guess_e > 0.0 && guess_n >= 0.0 && guess_n < p.t0 * guess_e) {
         t = guess_n / guess_e;
     } else {
@@ -171,4 +171,23 @@ bool fil_local_contact3(const double *W, const double *b, double mu, double *r) 
     t = find_angle(&p, B, mu, t);
     const double unit = 1.0 / sqrt(1.0 + t * t);
     return finish_slide(W, b, mu, (p.ex + t * p.nx) * unit, (p.ey + t * p.ny) * unit, r);
+}
+
+// In the plane e = -c/|c| is the only direction that a slide can have.
+bool fil_local_contact2(const double *W, const double *b, double mu, double *r) {
+    if (b[0] >= 0.0) {
+        r[0] = r[1] = 0.0;
+        return true;
+    }
+    const double l = W[2] / W[0], S = W[3] - l * W[1], c = b[1] - l * b[0];
+    const double x = -c / S, rn = -(b[0] + W[1] * x) / W[0];
+    const bool stick = fabs(x) <= mu * rn;
+    const double e = c > 0.0 ? -1.0 : 1.0;
+    r[0] = stick ? rn : -b[0] / (W[0] + mu * W[1] * e);
+    r[1] = stick ? x : mu * r[0] * e;
+    const double u0 = W[0] * r[0] + W[1] * r[1] + b[0], u1 = W[2] * r[0] + W[3] * r[1] + b[1];
+    const double limit =
+        TOLERANCE * ((W[0] + W[3]) * (fabs(r[0]) + fabs(r[1])) + fabs(b[0]) + fabs(b[1]));
+    const bool lawful = stick ? fabs(u1) <= limit && S > SINGULAR * W[3] : u1 * e <= limit;
+    return fabs(u0) <= limit && lawful && r[0] >= 0.0;
 }

@@ -38,7 +38,7 @@ static double ray_distance(const FilLocalBlock *block, const double *r) {
 // Keep r + t z when it is deeper in the cone than `best`.
 static void try_along(const FilLocalBlock *block, const double *r, const double *z, double t,
                       double *best) {
-    double trial[D];
+    double trial[D] = {0.0};
     for (int i = 0; i < block->size; i++) {
         trial[i] = r[i] + t * z[i];
     }
@@ -56,7 +56,7 @@ static void stick_on_line(const FilLocalBlock *block, const double *z, double *r
         B -= z[i] * r[i];
         C -= r[i] * r[i];
     }
-    double best[D];
+    double best[D] = {0.0};
     memcpy(best, r, (size_t)block->size * sizeof *best);
     const double root = sqrt(fmax(B * B - A * C, 0.0));
     try_along(block, r, z, -B / A, best);
@@ -70,7 +70,7 @@ static void stick_on_line(const FilLocalBlock *block, const double *z, double *r
 // W of rank one: the plane row . r = -b_row.
 static void stick_on_plane(const FilLocalBlock *block, int row, double *r) {
     const int d = block->size;
-    const double *n = block->W + d * row;
+    const double *n = block->W + (size_t)d * (size_t)row;
     const double h = -block->b[row], side = h < 0.0 ? -1.0 : 1.0;
     double nt = 0.0;
     for (int i = 1; i < d; i++) {

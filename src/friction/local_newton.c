@@ -29,17 +29,17 @@ static double square(int d, const double *x) {
 typedef struct Newton {
     const FilLocalBlock *block;
     FilNewtonFunction function;
-    FilLawPoint at;
+    double rho;
 } Newton;
 
 // F at r; Fu and Fr may be NULL. Returns |F|^2.
-static double evaluate(Newton *newton, const double *r, double *F, double *Fu, double *Fr) {
+static double evaluate(const Newton *newton, const double *r, double *F, double *Fu, double *Fr) {
+    const FilLocalBlock *block = newton->block;
     double u[D];
-    fil_local_velocity(newton->block, r, u);
-    newton->at.u = u;
-    newton->at.r = r;
-    fil_law_function(newton->function, &newton->at, F, Fu, Fr);
-    return square(newton->block->size, F);
+    fil_local_velocity(block, r, u);
+    const FilLawPoint at = {block->kind, block->size, block->mu, newton->rho, 0.0, u, r};
+    fil_law_function(newton->function, &at, F, Fu, Fr);
+    return square(block->size, F);
 }
 
 static bool newton_step(const FilLocalBlock *block, const double *F, const double *Fu,
@@ -60,7 +60,7 @@ static bool newton_step(const FilLocalBlock *block, const double *F, const doubl
 }
 
 // Length of the step from r, where |F|^2 = merit.
-static double search(Newton *newton, const double *r, const double *step, double merit) {
+static double search(const Newton *newton, const double *r, const double *step, double merit) {
     const int d = newton->block->size;
     const double slope0 = -merit;
     double h = 1.0, low = 0.0, high = HUGE_VAL, trial[D], F[D];
@@ -83,11 +83,10 @@ bool fil_local_newton(const FilLocalBlock *block, FilNewtonFunction function, bo
     const int d = block->size;
     double trace = 0.0;
     for (int i = 0; i < d; i++) {
-        trace += block->W[(d + 1) * i];
+        trace += block->W[d * i + i];
     }
     const double rho = trace > 0.0 ? d / trace : 1.0, b_size = rho * sqrt(square(d, block->b));
-    Newton newton = {.block = block, .function = function};
-    newton.at = (FilLawPoint){.kind = block->kind, .d = d, .mu = block->mu, .rho = rho};
+    const Newton newton = {block, function, rho};
     double F[D], Fu[D * D], Fr[D * D], step[D], now[D], best = HUGE_VAL, before = HUGE_VAL;
     memcpy(now, r, (size_t)d * sizeof *r);
     for (int i = 0; i < ITERATIONS; i++) {

@@ -70,9 +70,9 @@ void fil_small_factor(FilSmallLu *lu, int n, const double *A, double tolerance) 
             lu->sign = 0;
             return;
         }
-        lu->sign = lu->lu[(N + 1) * k] < 0.0 ? -lu->sign : lu->sign;
+        lu->sign = lu->lu[N * k + k] < 0.0 ? -lu->sign : lu->sign;
         for (int i = k + 1; i < n; i++) {
-            const double l = lu->lu[N * i + k] /= lu->lu[(N + 1) * k];
+            const double l = lu->lu[N * i + k] /= lu->lu[N * k + k];
             for (int j = k + 1; j < n; j++) {
                 lu->lu[N * i + j] -= l * lu->lu[N * k + j];
             }
@@ -86,7 +86,7 @@ static void back_substitute(const FilSmallLu *lu, double *y) {
         for (int j = i + 1; j < lu->rank; j++) {
             y[i] -= lu->lu[N * i + j] * y[j];
         }
-        y[i] /= lu->lu[(N + 1) * i];
+        y[i] /= lu->lu[N * i + i];
     }
 }
 
@@ -132,7 +132,7 @@ bool fil_small_eliminate(int n, double *A, double *b) {
         const double swap = b[k];
         b[k] = b[best];
         b[best] = swap;
-        const double inverse = 1.0 / A[(n + 1) * k];
+        const double inverse = 1.0 / A[n * k + k];
         for (int i = k + 1; i < n; i++) {
             const double l = A[n * i + k] * inverse;
             for (int j = k + 1; j < n; j++) {
@@ -145,7 +145,7 @@ bool fil_small_eliminate(int n, double *A, double *b) {
         for (int j = i + 1; j < n; j++) {
             b[i] -= A[n * i + j] * b[j];
         }
-        b[i] /= A[(n + 1) * i];
+        b[i] /= A[n * i + i];
     }
     return true;
 }
