@@ -503,7 +503,7 @@ static void finite_input_never_gives_nan(void) {
     const double special[] = {0.0, 1.0, -1.0, 1e150, -1e150, 1e-150, -1e-150, 1e-308, 1e300, 0.5};
     for (int k = 0; k < 60000; k++) {
         const int d = 1 + fil_random_int(&random, D);
-        double W[D * D], b[D], r[D];
+        double W[D * D] = {0.0}, b[D], r[D];
         for (int i = 0; i < d * d; i++) {
             W[i] = special[fil_random_int(&random, 10)];
         }
