@@ -170,8 +170,8 @@ double fil_law_natural(FilBlockKind kind, int d, double mu, double rho, const do
     return d == 3 ? natural(3, &at, F) : natural(d, &at, F);
 }
 
-// The disc of radius `radius` (empty when negative: everything goes to 0): scale of y, and whether
-// the point stays.
+// The factor that brings a vector of this length into the disc of this radius; a disc of negative
+// radius is empty and sends everything to 0.
 INLINE double disc_scale(double radius, double length) {
     return radius <= 0.0 ? 0.0 : length <= radius ? 1.0 : radius / length;
 }
