@@ -58,7 +58,7 @@ void fil_block_lu_set_active(FilBlockLu *lu, const bool *active);
 
 /// Factor W + D. `value` holds the blocks in the order of the pattern, each row-major; `diagonal`
 /// holds the n square blocks of D, or is NULL. Rows are exchanged within a panel only, so a pivot
-/// may be too small: below 1e-14 of the largest entry of its diagonal block it is replaced by that.
+/// may be too small: below 1e-13 of the largest entry of its diagonal block it is replaced by that.
 /// Returns how many were. Needs fil_block_lu_reserve().
 int fil_block_lu_factor(FilBlockLu *lu, const double *value, const double *diagonal);
 
