@@ -186,6 +186,16 @@ void fil_block_lu_set_active(FilBlockLu *lu, const bool *active) {
     fil_block_lu_lay_out(lu);
 }
 
+// One block of W to its place: element (i, j) to to[i * down + j * right].
+static inline void put_block(double *restrict to, const double *restrict from, int height,
+                             int width, ptrdiff_t down, ptrdiff_t right) {
+    for (int i = 0; i < height; i++) {
+        for (int j = 0; j < width; j++) {
+            to[i * down + j * right] = from[i * width + j];
+        }
+    }
+}
+
 // Put the blocks of W that belong to a supernode into its panel, which is zero.
 static void scatter_values(const FilBlockLu *lu, const Supernode *s, const double *value) {
     const int *local = lu->local + s->local_begin;
@@ -198,19 +208,20 @@ static void scatter_values(const FilBlockLu *lu, const Supernode *s, const doubl
             continue;
         }
         const double *from = value + entry->source;
+        const bool three = entry->height == 3 && entry->width == 3; // known sizes are unrolled
         if (entry->row < s->pivot_blocks) {
             double *to = panel + row * stride + column;
-            for (int i = 0; i < entry->height; i++) {
-                for (int j = 0; j < entry->width; j++) {
-                    to[i * stride + j] = *from++;
-                }
+            if (three) {
+                put_block(to, from, 3, 3, stride, 1);
+            } else {
+                put_block(to, from, entry->height, entry->width, stride, 1);
             }
         } else { // a block of A21, kept as its transpose
             double *to = panel + column * stride + row + s->u4;
-            for (int i = 0; i < entry->height; i++) {
-                for (int j = 0; j < entry->width; j++) {
-                    to[j * stride + i] = *from++;
-                }
+            if (three) {
+                put_block(to, from, 3, 3, 1, stride);
+            } else {
+                put_block(to, from, entry->height, entry->width, 1, stride);
             }
         }
     }
@@ -220,7 +231,8 @@ static double largest_entry(const double *at, ptrdiff_t stride, int rows, ptrdif
     double largest = 0.0;
     for (int i = 0; i < rows; i++) {
         for (ptrdiff_t j = 0; j < columns; j++) {
-            largest = fmax(largest, fabs(at[i * stride + j]));
+            const double size = fabs(at[i * stride + j]);
+            largest = size > largest ? size : largest;
         }
     }
     return largest;
@@ -249,8 +261,10 @@ static void add_diagonal(const FilBlockLu *lu, const Supernode *s, const double 
         double scale = largest_entry(at, stride, d, d);
         scale = scale > 0.0 ? scale : largest_entry(row, stride, d, stride);
         scale = scale > 0.0 ? scale : 1.0;
-        for (int i = 0; i < d; i++) { // not so small that its inverse overflows
-            lu->floor[s->unknown + local[b] + i] = fmax(PIVOT_FLOOR * scale, 1e-290);
+        const double least = 1e-290; // whose inverse does not overflow
+        const double floor = PIVOT_FLOOR * scale > least ? PIVOT_FLOOR * scale : least;
+        for (int i = 0; i < d; i++) {
+            lu->floor[s->unknown + local[b] + i] = floor;
         }
     }
 }
@@ -386,8 +400,10 @@ static void factor_by_all(FactorJob *job, int t) {
     assemble(lu, s, job->value, job->diagonal);
     lu->replaced[t] = factor_pivots(lu, s);
     if (s->u > 0 && s->k > 0) {
-        fil_parallel_for((s->u4 + SLICE - 1) / SLICE, lu->threads, solve_slice, job);
-        fil_parallel_for((s->u + SLICE - 1) / SLICE, lu->threads, update_slice, job);
+        const bool large = (double)s->k * s->u * s->u > 1e6; // worth waking threads for
+        const int threads = large ? lu->threads : 1;
+        fil_parallel_for((s->u4 + SLICE - 1) / SLICE, threads, solve_slice, job);
+        fil_parallel_for((s->u + SLICE - 1) / SLICE, threads, update_slice, job);
     }
 }
 
