@@ -25,24 +25,30 @@ typedef struct BlockProblem {
     double *diagonal; // D, positive definite
 } BlockProblem;
 
-// Bodies from links: link l is a block that touches bodies link[2 l] and link[2 l + 1] (-1: none).
+typedef struct Link {
+    int body[2];
+} Link;
+
+// Bodies from links: link l is a block that touches two bodies (-1: none).
 static inline Bodies bodies_from_links(FilArena *arena, int body_count, int link_count,
-                                       const int *link) {
+                                       const Link *link) {
     Bodies b = {.count = body_count,
                 .block_count = link_count,
                 .start = FIL_NEW_ZEROED(arena, int, body_count + 2),
                 .member = FIL_NEW(arena, int, 2 * link_count)};
     for (int i = 0; i < 2 * link_count; i++) {
-        if (link[i] >= 0) {
-            b.start[link[i] + 2]++;
+        const int body = link[i / 2].body[i % 2];
+        if (body >= 0) {
+            b.start[body + 2]++;
         }
     }
     for (int i = 0; i < body_count; i++) {
         b.start[i + 2] += b.start[i + 1];
     }
     for (int i = 0; i < 2 * link_count; i++) {
-        if (link[i] >= 0) {
-            b.member[b.start[link[i] + 1]++] = i / 2;
+        const int body = link[i / 2].body[i % 2];
+        if (body >= 0) {
+            b.member[b.start[body + 1]++] = i / 2;
         }
     }
     return b;
@@ -65,8 +71,8 @@ static inline Bodies lattice_bodies(FilArena *arena, FilRandom *random, int side
     static const int step[9][3] = {{1, 0, 0}, {0, 1, 0},  {0, 0, 1}, {1, 1, 0}, {1, -1, 0},
                                    {1, 0, 1}, {1, 0, -1}, {0, 1, 1}, {0, 1, -1}};
     const int bodies = side * side * side;
-    int *link = FIL_NEW(arena, int, 18 * bodies), *order = FIL_NEW(arena, int, 9 * bodies);
-    int *mixed = FIL_NEW(arena, int, 18 * bodies), count = 0;
+    Link *link = FIL_NEW(arena, Link, 9 * bodies), *mixed = FIL_NEW(arena, Link, 9 * bodies);
+    int *order = FIL_NEW(arena, int, 9 * bodies), count = 0;
     for (int b = 0; b < bodies; b++) {
         const int at[3] = {b % side, b / side % side, b / side / side};
         for (int k = 0; k < 9; k++) {
@@ -76,36 +82,32 @@ static inline Bodies lattice_bodies(FilArena *arena, FilRandom *random, int side
                 inside = inside && to[c] >= 0 && to[c] < side;
             }
             if (inside) {
-                link[2 * count] = b;
-                link[2 * count + 1] = to[0] + side * (to[1] + side * to[2]);
-                count++;
+                link[count++] = (Link){{b, to[0] + side * (to[1] + side * to[2])}};
             }
         }
     }
     shuffle(random, count, order);
     for (int l = 0; l < count; l++) {
-        mixed[2 * l] = link[2 * order[l]];
-        mixed[2 * l + 1] = link[2 * order[l] + 1];
+        mixed[l] = link[order[l]];
     }
     return bodies_from_links(arena, bodies, count, mixed);
 }
 
 // A tower: each body rests on the one below at `per_layer` points.
 static inline Bodies tower_bodies(FilArena *arena, int layers, int per_layer) {
-    int *link = FIL_NEW(arena, int, 2 * layers * per_layer);
+    Link *link = FIL_NEW(arena, Link, layers * per_layer);
     for (int l = 0; l < layers * per_layer; l++) {
-        link[2 * l] = l / per_layer;
-        link[2 * l + 1] = l / per_layer - 1;
+        link[l] = (Link){{l / per_layer, l / per_layer - 1}};
     }
     return bodies_from_links(arena, layers, layers * per_layer, link);
 }
 
 // `blocks` contacts between random bodies.
 static inline Bodies random_bodies(FilArena *arena, FilRandom *random, int bodies, int blocks) {
-    int *link = FIL_NEW(arena, int, 2 * blocks);
+    Link *link = FIL_NEW(arena, Link, blocks);
     for (int l = 0; l < blocks; l++) {
-        link[2 * l] = fil_random_int(random, bodies);
-        link[2 * l + 1] = (link[2 * l] + 1 + fil_random_int(random, bodies - 1)) % bodies;
+        const int one = fil_random_int(random, bodies);
+        link[l] = (Link){{one, (one + 1 + fil_random_int(random, bodies - 1)) % bodies}};
     }
     return bodies_from_links(arena, bodies, blocks, link);
 }
@@ -186,21 +188,31 @@ static inline ptrdiff_t *block_places(FilArena *arena, const FilBlockPattern *p)
     return place;
 }
 
+// to += A B^T for `height` rows of A and `width` of B, six columns.
+static inline void add_outer(double *to, const double *a, int height, const double *b, int width) {
+    for (int i = 0; i < height; i++) {
+        for (int j = 0; j < width; j++) {
+            for (int k = 0; k < 6; k++) {
+                to[i * width + j] += a[6 * i + k] * b[6 * j + k];
+            }
+        }
+    }
+}
+
 // Add G G^T of one body to the values.
 static inline void add_body(const FilBlockPattern *p, const ptrdiff_t *place, const int *member,
                             int count, const double *g, double *value) {
-    for (int a = 0, row = 0; a < count; row += size_of(p, member[a++])) {
-        for (int b = 0, column = 0; b < count; column += size_of(p, member[b++])) {
-            double *to = value + place[find_block(p, member[a], member[b])];
-            for (int i = 0; i < size_of(p, member[a]); i++) {
-                for (int j = 0; j < size_of(p, member[b]); j++) {
-                    for (int k = 0; k < 6; k++) {
-                        *to += g[6 * (row + i) + k] * g[6 * (column + j) + k];
-                    }
-                    to++;
-                }
-            }
+    const double *row = g;
+    for (int a = 0; a < count; a++) {
+        const int height = size_of(p, member[a]);
+        const double *column = g;
+        for (int b = 0; b < count; b++) {
+            const int width = size_of(p, member[b]);
+            add_outer(value + place[find_block(p, member[a], member[b])], row, height, column,
+                      width);
+            column += (ptrdiff_t)6 * width;
         }
+        row += (ptrdiff_t)6 * height;
     }
 }
 
@@ -283,6 +295,18 @@ typedef struct ScalarMatrix {
     double *value;
 } ScalarMatrix;
 
+// Row r of block e, which belongs to block row i, to the columns: next[c] is where c goes on.
+static inline void append_row(const BlockProblem *a, int i, int r, int e, const double *values,
+                              const double *diagonal, const ScalarMatrix *m) {
+    const FilBlockPattern *p = &a->pattern;
+    const int j = p->column[e], width = size_of(p, j);
+    for (int c = 0; c < width; c++) {
+        const int at = m->start[p->offset[j] + c + 1]++;
+        m->row[at] = p->offset[i] + r;
+        m->value[at] = values[r * width + c] + (i == j ? diagonal[r * width + c] : 0.0);
+    }
+}
+
 static inline ScalarMatrix scalar_columns(FilArena *arena, const BlockProblem *a) {
     const FilBlockPattern *p = &a->pattern;
     const ptrdiff_t *place = block_places(arena, p);
@@ -290,29 +314,24 @@ static inline ScalarMatrix scalar_columns(FilArena *arena, const BlockProblem *a
     ScalarMatrix m = {.start = FIL_NEW_ZEROED(arena, int, a->unknowns + 2),
                       .row = FIL_NEW(arena, int, entries),
                       .value = FIL_NEW(arena, double, entries)};
-    for (int pass = 0; pass < 2; pass++) {
-        const double *d = a->diagonal;
-        for (int i = 0; i < p->n; i++) {
-            for (int r = 0; r < size_of(p, i); r++) {
-                for (int e = p->row_start[i]; e < p->row_start[i + 1]; e++) {
-                    const int j = p->column[e], w = size_of(p, j);
-                    for (int c = 0; c < w; c++) {
-                        if (pass == 0) {
-                            m.start[p->offset[j] + c + 2]++;
-                            continue;
-                        }
-                        const int at = m.start[p->offset[j] + c + 1]++;
-                        m.row[at] = p->offset[i] + r;
-                        m.value[at] =
-                            a->value[place[e] + r * w + c] + (i == j ? d[r * w + c] : 0.0);
-                    }
-                }
+    for (int i = 0; i < p->n; i++) {
+        for (int e = p->row_start[i]; e < p->row_start[i + 1]; e++) {
+            for (int c = p->offset[p->column[e]]; c < p->offset[p->column[e] + 1]; c++) {
+                m.start[c + 2] += size_of(p, i);
             }
-            d += (ptrdiff_t)size_of(p, i) * size_of(p, i);
         }
-        for (int c = 0; pass == 0 && c < a->unknowns; c++) {
-            m.start[c + 2] += m.start[c + 1];
+    }
+    for (int c = 0; c < a->unknowns; c++) {
+        m.start[c + 2] += m.start[c + 1];
+    }
+    const double *diagonal = a->diagonal;
+    for (int i = 0; i < p->n; i++) {
+        for (int r = 0; r < size_of(p, i); r++) {
+            for (int e = p->row_start[i]; e < p->row_start[i + 1]; e++) {
+                append_row(a, i, r, e, a->value + place[e], diagonal, &m);
+            }
         }
+        diagonal += (ptrdiff_t)size_of(p, i) * size_of(p, i);
     }
     return m;
 }

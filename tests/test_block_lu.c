@@ -127,78 +127,92 @@ static void check_bodies(FilArena *arena, FilRandom *random, const Bodies *bodie
     }
 }
 
-// Every kernel against three nested loops, for every variant, bit for bit between variants.
-static void kernels_agree_with_plain_loops(void) {
+// C -= A^T B by plain loops and by every variant: the same bits.
+static void check_product(FilArena *arena, FilRandom *random, const int size[3]) {
+    const int m = size[0], n = size[1], depth = size[2];
+    const double *a = random_vector(arena, random, m * depth);
+    double *b = random_vector(arena, random, n * depth);
+    const double *c = random_vector(arena, random, m * n);
+    double *want = copy_vector(arena, m * n, c);
+    for (int i = 0; i < m; i++) {
+        for (int p = 0; p < depth; p++) {
+            for (int j = 0; j < n; j++) {
+                want[i * n + j] -= b[p * n + j] * a[p * m + i];
+            }
+        }
+    }
+    for (int v = 0; fil_dense_variant(v) != NULL; v++) {
+        double *got = copy_vector(arena, m * n, c);
+        fil_dense_variant(v)->subtract_product(size, (FilCoefficients){a, 1, m}, (FilPanel){b, n},
+                                               (FilPanel){got, n});
+        CHECK(memcmp(got, want, (size_t)(m * n) * sizeof *got) == 0);
+    }
+}
+
+static void products_have_the_bits_of_plain_loops(void) {
     static const int sizes[][3] = {{1, 4, 1},    {3, 4, 2},     {4, 8, 8},     {7, 12, 5},
                                    {33, 20, 31}, {97, 36, 130}, {200, 44, 24}, {2, 64, 300}};
     FilRandom random = fil_random_make(7);
+    FilArena arena = fil_arena_make(NULL);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        FilArena arena = fil_arena_make(NULL);
-        const int m = sizes[k][0], n = sizes[k][1], depth = sizes[k][2];
-        const double *a = random_vector(&arena, &random, m * depth);
-        double *b = random_vector(&arena, &random, n * depth);
-        const double *c = random_vector(&arena, &random, m * n);
-        double *want = copy_vector(&arena, m * n, c);
-        for (int i = 0; i < m; i++) {
-            for (int p = 0; p < depth; p++) {
-                for (int j = 0; j < n; j++) {
-                    want[i * n + j] -= b[p * n + j] * a[p * m + i];
-                }
-            }
-        }
-        for (int v = 0; fil_dense_variant(v) != NULL; v++) {
-            double *got = copy_vector(&arena, m * n, c);
-            fil_dense_variant(v)->subtract_product(sizes[k], (FilCoefficients){a, 1, m},
-                                                   (FilPanel){b, n}, (FilPanel){got, n});
-            CHECK(memcmp(got, want, (size_t)(m * n) * sizeof *got) == 0);
-        }
-        fil_arena_destroy(&arena);
+        check_product(&arena, &random, sizes[k]);
     }
     CHECK(fil_dense_kernels() != NULL);
+    fil_arena_destroy(&arena);
 }
 
-// L U = P A to round-off for all orders around the panel width, with the same bits in all variants.
+// (L U)(i, j) from factors stored in one array with rows of w.
+static double product_entry(const double *lu, int w, int i, int j) {
+    double sum = i <= j ? lu[i * w + j] : 0.0;
+    for (int k = 0; k < i && k <= j; k++) {
+        sum += lu[i * w + k] * lu[k * w + j];
+    }
+    return sum;
+}
+
+// L U = P A to round-off, with the same bits in all variants.
+static void check_dense_factor(FilArena *arena, FilRandom *random, int n) {
+    const int w = fil_round4(n);
+    double *a = random_vector(arena, random, n * w), *first = NULL;
+    double *floor = FIL_NEW_ZEROED(arena, double, n), *inverse = FIL_NEW(arena, double, n);
+    int *pivot = FIL_NEW(arena, int, n);
+    for (int v = 0; fil_dense_variant(v) != NULL; v++) {
+        double *lu = copy_vector(arena, n * w, a);
+        const FilDenseLu dense = {.panel = {lu, w},
+                                  .order = n,
+                                  .width = w,
+                                  .floor = floor,
+                                  .pivot = pivot,
+                                  .inverse = inverse};
+        CHECK(fil_dense_variant(v)->factor(&dense) == 0);
+        first = first != NULL ? first : lu;
+        for (int i = 0; i < n; i++) { // not the padding, whose content means nothing
+            CHECK(memcmp(first + i * w, lu + i * w, (size_t)n * sizeof *lu) == 0);
+        }
+    }
+    for (int i = 0; i < n; i++) { // P A
+        for (int c = 0; c < w; c++) {
+            const double swap = a[i * w + c];
+            a[i * w + c] = a[pivot[i] * w + c];
+            a[pivot[i] * w + c] = swap;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            CHECK_NEAR(product_entry(first, w, i, j), a[i * w + j], 0.0, 1e-13 * n);
+        }
+    }
+}
+
 static void dense_factors_multiply_back(void) {
     FilRandom random = fil_random_make(8);
-    for (int n = 1; n <= 70; n += n < 20 ? 1 : 7) {
-        FilArena arena = fil_arena_make(NULL);
-        const int w = fil_round4(n);
-        double *a = FIL_NEW_ZEROED(&arena, double, n *w), *first = NULL;
-        double *floor = FIL_NEW_ZEROED(&arena, double, n), *inverse = FIL_NEW(&arena, double, n);
-        int *pivot = FIL_NEW(&arena, int, n);
-        for (int i = 0; i < n * w; i++) {
-            a[i] = i % w < n ? fil_random_normal(&random) : 0.0;
-        }
-        for (int v = 0; fil_dense_variant(v) != NULL; v++) {
-            double *lu = copy_vector(&arena, n * w, a);
-            const FilDenseLu dense = {.panel = {lu, w},
-                                      .order = n,
-                                      .width = w,
-                                      .floor = floor,
-                                      .pivot = pivot,
-                                      .inverse = inverse};
-            CHECK(fil_dense_variant(v)->factor(&dense) == 0);
-            first = first != NULL ? first : lu;
-            CHECK(memcmp(first, lu, (size_t)(n * w) * sizeof *lu) == 0);
-        }
-        for (int i = 0; i < n; i++) { // P A
-            for (int c = 0; c < w; c++) {
-                const double swap = a[i * w + c];
-                a[i * w + c] = a[pivot[i] * w + c];
-                a[pivot[i] * w + c] = swap;
-            }
-        }
-        for (int i = 0; i < n; i++) {
-            for (int j = 0; j < n; j++) {
-                double sum = i <= j ? first[i * w + j] : 0.0;
-                for (int k = 0; k < i && k <= j; k++) {
-                    sum += first[i * w + k] * first[k * w + j];
-                }
-                CHECK_NEAR(sum, a[i * w + j], 0.0, 1e-13 * n);
-            }
-        }
-        fil_arena_destroy(&arena);
+    FilArena arena = fil_arena_make(NULL);
+    for (int n = 1; n <= 20; n++) { // all orders around the panel width
+        check_dense_factor(&arena, &random, n);
     }
+    check_dense_factor(&arena, &random, 77);
+    check_dense_factor(&arena, &random, 150);
+    fil_arena_destroy(&arena);
 }
 
 static void dense_systems_agree_with_lapack(void) {
@@ -211,48 +225,57 @@ static void dense_systems_agree_with_lapack(void) {
     }
 }
 
-// A chain, a grid, an arrow, a star of cliques, random graphs dense and sparse, islands.
+// Blocks on a grid of `width` columns; the bodies are the edges.
+static Bodies grid_bodies(FilArena *arena, int width, int count) {
+    Bodies grid = {.block_count = count,
+                   .start = FIL_NEW(arena, int, 2 * count + 1),
+                   .member = FIL_NEW(arena, int, 4 * count)};
+    for (int edge = 0; edge < 2 * count; edge++) {
+        const int from = edge / 2, to = from + (edge % 2 == 0 ? 1 : width);
+        if (to < count && (edge % 2 == 1 || to % width != 0)) {
+            grid.start[grid.count] = 2 * grid.count;
+            grid.member[2 * grid.count] = from;
+            grid.member[2 * grid.count + 1] = to;
+            grid.count++;
+        }
+    }
+    grid.start[grid.count] = 2 * grid.count;
+    return grid;
+}
+
+// The last block is coupled to every other, by a body each.
+static Bodies arrow_bodies(FilArena *arena, int count) {
+    Bodies arrow = {.count = count - 1,
+                    .block_count = count,
+                    .start = FIL_NEW(arena, int, count),
+                    .member = FIL_NEW(arena, int, 2 * count)};
+    for (int i = 0; i < count; i++) {
+        arrow.start[i] = 2 * i;
+        arrow.member[2 * i] = i;
+        arrow.member[2 * i + 1] = count - 1;
+    }
+    return arrow;
+}
+
+// A chain, a chain of cliques, a grid, an arrow, a lattice, random graphs from dense to islands.
 static void every_graph_agrees_with_lapack(void) {
     FilRandom random = fil_random_make(2);
     FilArena arena = fil_arena_make(NULL);
-    for (int largest = 1; largest <= 6; largest += largest == 1 ? 2 : 3) {
-        Bodies bodies = tower_bodies(&arena, 70, 1); // chain
-        check_bodies(&arena, &random, &bodies, largest);
-        bodies = tower_bodies(&arena, 20, 4); // chain of cliques
-        check_bodies(&arena, &random, &bodies, largest);
-
-        int link[2 * 200], count = 0; // grid: blocks are nodes, bodies the edges between them
-        Bodies grid = {.block_count = 80, .start = link, .member = FIL_NEW(&arena, int, 400)};
-        for (int i = 0; i < 80; i++) {
-            for (int k = 0; k < 2; k++) {
-                const int to = k == 0 ? i + 1 : i + 10;
-                if (to < 80 && (k == 1 || to % 10 != 0)) {
-                    link[count] = 2 * count;
-                    grid.member[2 * count] = i;
-                    grid.member[2 * count + 1] = to;
-                    count++;
-                }
-            }
-        }
-        link[count] = 2 * count;
-        grid.count = count;
-        check_bodies(&arena, &random, &grid, largest);
-
-        for (int i = 0; i < 60; i++) { // arrow: the last block touches every other
-            link[i] = 2 * i;
-            grid.member[2 * i] = i < 59 ? i : 30;
-            grid.member[2 * i + 1] = 59;
-        }
-        link[60] = 120;
-        grid.block_count = grid.count = 60;
-        check_bodies(&arena, &random, &grid, largest);
-
-        for (int k = 0; k < 12; k++) { // with few links: islands, bodies without contact
-            bodies = random_bodies(&arena, &random, 5 + 9 * k, 60);
-            check_bodies(&arena, &random, &bodies, largest);
-        }
-        bodies = lattice_bodies(&arena, &random, 3);
-        check_bodies(&arena, &random, &bodies, largest);
+    const Bodies kinds[] = {tower_bodies(&arena, 70, 1),
+                            tower_bodies(&arena, 20, 4),
+                            grid_bodies(&arena, 10, 83),
+                            arrow_bodies(&arena, 60),
+                            lattice_bodies(&arena, &random, 3),
+                            random_bodies(&arena, &random, 5, 60),
+                            random_bodies(&arena, &random, 14, 60),
+                            random_bodies(&arena, &random, 25, 60),
+                            random_bodies(&arena, &random, 50, 60),
+                            random_bodies(&arena, &random, 100, 60),
+                            random_bodies(&arena, &random, 400, 70)};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        check_bodies(&arena, &random, &kinds[k], 1);
+        check_bodies(&arena, &random, &kinds[k], 3);
+        check_bodies(&arena, &random, &kinds[k], 6);
     }
     fil_arena_destroy(&arena);
 }
@@ -640,7 +663,7 @@ static void threads_do_not_change_a_bit(void) {
 }
 
 #define TESTS(X)                                       \
-    X(kernels_agree_with_plain_loops)                  \
+    X(products_have_the_bits_of_plain_loops)           \
     X(dense_factors_multiply_back)                     \
     X(dense_systems_agree_with_lapack)                 \
     X(every_graph_agrees_with_lapack)                  \

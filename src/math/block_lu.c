@@ -59,9 +59,12 @@ static void place_blocks(FilBlockLu *lu, Supernode *s) {
 // Join rows that are neighbours in the child, in the parent and in the new numbering.
 static void find_runs(FilBlockLu *lu, Supernode *s) {
     const int *local = lu->local + s->local_begin + s->pivot_blocks;
-    const Supernode *parent = s->parent >= 0 ? &lu->node[s->parent] : NULL;
     Run *run = lu->run + s->row_begin;
     s->run_count = s->pivot_run_count = 0;
+    if (s->parent < 0) { // a root has no rows
+        return;
+    }
+    const Supernode *parent = &lu->node[s->parent];
     for (int r = 0; r < s->row_blocks; r++) {
         if (local[r] < 0) {
             continue;
@@ -85,6 +88,16 @@ static void find_runs(FilBlockLu *lu, Supernode *s) {
     }
 }
 
+// Doubles that the children of a supernode hold on the stacks of its task.
+static ptrdiff_t held_by_children(const FilBlockLu *lu, const Supernode *s) {
+    ptrdiff_t held = 0;
+    for (int c = s->first_child; c != -1; c = lu->node[c].next_sibling) {
+        const Supernode *child = &lu->node[c];
+        held += child->task == s->task ? (ptrdiff_t)child->u * child->u4 : 0;
+    }
+    return held;
+}
+
 // Stack positions of the contributions: for each task a pair of stacks, one behind the other.
 static ptrdiff_t place_contributions(FilBlockLu *lu) {
     ptrdiff_t base = 0;
@@ -93,16 +106,11 @@ static ptrdiff_t place_contributions(FilBlockLu *lu) {
         const int begin = lu->task_begin[task], end = lu->task_begin[task + 1];
         for (int i = begin; i < end; i++) {
             Supernode *s = &lu->node[lu->task_node[i]];
-            s->contribution = top[s->parity];
-            top[s->parity] += (ptrdiff_t)s->u * s->u4;
-            if (high[s->parity] < top[s->parity]) {
-                high[s->parity] = top[s->parity];
-            }
-            for (int c = s->first_child; c != -1; c = lu->node[c].next_sibling) {
-                if (lu->node[c].task == s->task) {
-                    top[1 - s->parity] -= (ptrdiff_t)lu->node[c].u * lu->node[c].u4;
-                }
-            }
+            const int own = s->parity;
+            s->contribution = top[own];
+            top[own] += (ptrdiff_t)s->u * s->u4;
+            high[own] = top[own] > high[own] ? top[own] : high[own];
+            top[1 - own] -= held_by_children(lu, s);
         }
         for (int i = begin; i < end; i++) {
             Supernode *s = &lu->node[lu->task_node[i]];
@@ -238,6 +246,14 @@ static double largest_entry(const double *at, ptrdiff_t stride, int rows, ptrdif
     return largest;
 }
 
+static void add_square(double *to, ptrdiff_t stride, const double *from, int d) {
+    for (int i = 0; i < d; i++) {
+        for (int j = 0; j < d; j++) {
+            to[i * stride + j] += from[i * d + j];
+        }
+    }
+}
+
 // Add D and set the floors of the pivots: relative to the diagonal block, or, when that is zero, to
 // the rest of its rows; 1 for a block that is zero altogether.
 static void add_diagonal(const FilBlockLu *lu, const Supernode *s, const double *diagonal) {
@@ -251,12 +267,7 @@ static void add_diagonal(const FilBlockLu *lu, const Supernode *s, const double 
         double *row = lu->panel + s->panel + local[b] * stride;
         double *at = row + local[b];
         if (diagonal != NULL) {
-            const double *from = diagonal + lu->square[s->first + b];
-            for (int i = 0; i < d; i++) {
-                for (int j = 0; j < d; j++) {
-                    at[i * stride + j] += *from++;
-                }
-            }
+            add_square(at, stride, diagonal + lu->square[s->first + b], d);
         }
         double scale = largest_entry(at, stride, d, d);
         scale = scale > 0.0 ? scale : largest_entry(row, stride, d, stride);
@@ -275,46 +286,58 @@ static inline void add_run(const Run *run, double *restrict to, const double *re
     }
 }
 
+// Some of the runs of a child; their places in the parent are counted from `origin`.
+typedef struct Part {
+    int first, end, origin;
+} Part;
+
+// Rows of `run` of a child's contribution, the columns in `part`, to rows of the parent.
+static inline void add_rows(const FilBlockLu *lu, const Supernode *child, const Run *run, Part part,
+                            FilPanel to) {
+    const Run *all = lu->run + child->row_begin;
+    const double *row = lu->contribution + child->contribution + (ptrdiff_t)run->from * child->u4;
+    for (int i = 0; i < run->length; i++) {
+        for (int b = part.first; b < part.end; b++) {
+            add_run(&all[b], to.at + (all[b].to - part.origin), row + all[b].from);
+        }
+        to.at += to.stride;
+        row += child->u4;
+    }
+}
+
+// Columns of `run` of a child's contribution, the rows in `part`, to rows of the parent.
+static inline void add_columns(const FilBlockLu *lu, const Supernode *child, const Run *run,
+                               Part part, FilPanel to) {
+    const Run *all = lu->run + child->row_begin;
+    const ptrdiff_t stride = child->u4;
+    for (int j = 0; j < run->length; j++) {
+        const double *column = lu->contribution + child->contribution + run->from + j;
+        for (int a = part.first; a < part.end; a++) {
+            double *at = to.at + (all[a].to - part.origin);
+            for (int i = 0; i < all[a].length; i++) {
+                at[i] += column[(all[a].from + i) * stride];
+            }
+        }
+        to.at += to.stride;
+    }
+}
+
 // Add the contribution of a child to the front of its parent.
 static void add_child(const FilBlockLu *lu, const Supernode *s, const Supernode *child) {
     const Run *run = lu->run + child->row_begin;
-    const double *from = lu->contribution + child->contribution;
     double *panel = lu->panel + s->panel;
     double *rest = lu->contribution + s->contribution;
-    const ptrdiff_t stride = panel_stride(s), width = child->u4;
+    const ptrdiff_t stride = panel_stride(s);
     const int pivots = child->pivot_run_count, count = child->run_count;
-
-    // rows on pivots of the parent go to its rows of A11 and A12
-    for (int a = 0; a < pivots; a++) {
-        for (int i = 0; i < run[a].length; i++) {
-            double *to = panel + (run[a].to + i) * stride;
-            const double *row = from + (run[a].from + i) * width;
-            for (int b = 0; b < count; b++) {
-                add_run(&run[b], to + run[b].to, row + run[b].from);
-            }
-        }
+    const Part all = {0, count, 0}, rows = {pivots, count, s->k4};
+    for (int a = 0; a < pivots; a++) { // to A11 and A12, and to A21, which is kept transposed
+        double *to = panel + run[a].to * stride;
+        add_rows(lu, child, &run[a], all, (FilPanel){to, stride});
+        add_columns(lu, child, &run[a], rows, (FilPanel){to + s->k4 + s->u4, stride});
     }
-    // columns on pivots of the parent, its A21: transposed
-    for (int b = 0; b < pivots; b++) {
-        for (int j = 0; j < run[b].length; j++) {
-            double *to = panel + (run[b].to + j) * stride + s->u4;
-            for (int a = pivots; a < count; a++) {
-                const double *column = from + run[a].from * width + run[b].from + j;
-                for (int i = 0; i < run[a].length; i++) {
-                    to[run[a].to + i] += column[i * width];
-                }
-            }
-        }
-    }
-    // the rest to its own contribution
-    for (int a = pivots; a < count; a++) {
-        for (int i = 0; i < run[a].length; i++) {
-            double *to = rest + (ptrdiff_t)(run[a].to - s->k4 + i) * s->u4;
-            const double *row = from + (run[a].from + i) * width;
-            for (int b = pivots; b < count; b++) {
-                add_run(&run[b], to + (run[b].to - s->k4), row + run[b].from);
-            }
-        }
+    for (int a = pivots; a < count; a++) { // to its own contribution
+        double *to = rest + (ptrdiff_t)(run[a].to - s->k4) * s->u4;
+        add_rows(lu, child, &run[a], rows, (FilPanel){to, s->u4});
     }
 }
 

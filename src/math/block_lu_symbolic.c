@@ -167,21 +167,25 @@ static FilStatus choose_order(Analysis *a) {
     return FIL_OK;
 }
 
+// Climb from column q to the root of what is known of its tree, and hang that below p.
+static void hang_below(int p, int q, int *tree, int *ancestor) {
+    while (q != -1 && q < p) {
+        const int next = ancestor[q];
+        ancestor[q] = p;
+        if (next == -1) {
+            tree[q] = p;
+        }
+        q = next;
+    }
+}
+
 static void build_tree(Analysis *a) {
     int *ancestor = a->work;
     for (int p = 0; p < a->n; p++) {
         a->tree[p] = ancestor[p] = -1;
         const int i = a->order[p];
         for (int e = a->graph_start[i]; e < a->graph_start[i + 1]; e++) {
-            int q = a->position[a->graph[e]];
-            while (q != -1 && q < p) {
-                const int next = ancestor[q];
-                ancestor[q] = p;
-                if (next == -1) {
-                    a->tree[q] = p;
-                }
-                q = next;
-            }
+            hang_below(p, a->position[a->graph[e]], a->tree, ancestor);
         }
     }
 }
@@ -259,8 +263,14 @@ static bool fits(const Analysis *a, int j, int stamp) {
     return true;
 }
 
-// Open a supernode at column j; `child` chains the finished supernodes whose parent column is j.
-static FilStatus open_supernode(Analysis *a, int j, int child, const int *next_child) {
+// Finished supernodes, chained by the column of their parent.
+typedef struct Chains {
+    int *head; // [n] by column; -1: none
+    int *next; // [n] by supernode
+} Chains;
+
+// Open a supernode at column j, the parent of the supernodes chained at j.
+static FilStatus open_supernode(Analysis *a, int j, const Chains *below) {
     const int s = a->count++, i = a->order[j];
     int count = 0;
     for (int e = a->graph_start[i]; e < a->graph_start[i + 1]; e++) {
@@ -270,7 +280,7 @@ static FilStatus open_supernode(Analysis *a, int j, int child, const int *next_c
             a->work[count++] = p;
         }
     }
-    for (int c = child; c != -1; c = next_child[c]) {
+    for (int c = below->head[j]; c != -1; c = below->next[c]) {
         for (int r = 0; r < a->row_count[c]; r++) {
             const int p = a->rows[c][r];
             if (p > j && a->mark[p] != s) {
@@ -289,10 +299,14 @@ static FilStatus open_supernode(Analysis *a, int j, int child, const int *next_c
     return FIL_OK;
 }
 
-// The supernode ends before column `end`: forget the rows that became pivots, count unknowns.
-static void close_supernode(Analysis *a, int end) {
+// The open supernode, if there is one, ends before column `end`: forget the rows that became
+// pivots, count unknowns.
+static void close_supernode(Analysis *a, int end, const Chains *below) {
     const int s = a->count - 1;
     int kept = 0;
+    if (s < 0) {
+        return;
+    }
     a->k[s] = a->u[s] = 0;
     for (int p = a->first[s]; p < end; p++) {
         a->k[s] += block_size(a, p);
@@ -306,40 +320,36 @@ static void close_supernode(Analysis *a, int end) {
     }
     a->row_count[s] = kept;
     a->first[s + 1] = end;
+    const int up = a->tree[end - 1];
+    if (up >= 0) {
+        below->next[s] = below->head[up];
+        below->head[up] = s;
+    }
 }
 
 static FilStatus find_supernodes(Analysis *a) {
     const int n = a->n;
     int *children = FIL_NEW_ZEROED(a->scratch, int, n + 1); // of a column, in the tree
-    int *head = FIL_NEW(a->scratch, int, n + 1);            // finished supernodes below a column
-    int *next = FIL_NEW(a->scratch, int, n + 1);
     int *of_column = FIL_NEW(a->scratch, int, n + 1);
+    const Chains below = {FIL_NEW(a->scratch, int, n + 1), FIL_NEW(a->scratch, int, n + 1)};
     if (a->scratch->failed) {
         return FIL_E_NO_MEMORY;
     }
     for (int j = 0; j < n; j++) {
-        a->mark[j] = head[j] = -1;
+        a->mark[j] = below.head[j] = -1;
         children[a->tree[j] >= 0 ? a->tree[j] : n]++;
     }
     for (int j = 0; j < n; j++) {
-        const bool joins =
-            j > 0 && a->tree[j - 1] == j && children[j] == 1 && fits(a, j, a->count - 1);
-        if (!joins) {
-            if (j > 0) {
-                close_supernode(a, j);
-                const int up = a->tree[j - 1];
-                if (up >= 0) {
-                    next[a->count - 1] = head[up];
-                    head[up] = a->count - 1;
-                }
-            }
-            FIL_TRY(open_supernode(a, j, head[j], next));
+        const bool only_child = j > 0 && a->tree[j - 1] == j && children[j] == 1;
+        FilStatus status = FIL_OK;
+        if (!only_child || !fits(a, j, a->count - 1)) {
+            close_supernode(a, j, &below);
+            status = open_supernode(a, j, &below);
         }
+        FIL_TRY(status);
         of_column[j] = a->count - 1;
     }
-    if (n > 0) {
-        close_supernode(a, n);
-    }
+    close_supernode(a, n, &below);
     for (int s = 0; s < a->count; s++) {
         const int up = a->tree[a->first[s + 1] - 1];
         a->parent[s] = up >= 0 ? of_column[up] : -1;
