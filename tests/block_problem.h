@@ -116,6 +116,18 @@ static inline int compare_ints(const void *a, const void *b) {
     return *(const int *)a - *(const int *)b;
 }
 
+// The blocks of a body that `seen` does not mark with i yet; returns how many.
+static inline int list_unseen(const Bodies *bodies, int body, int i, int *seen, int *out) {
+    int count = 0;
+    for (int k = bodies->start[body]; k < bodies->start[body + 1]; k++) {
+        if (seen[bodies->member[k]] != i) {
+            seen[bodies->member[k]] = i;
+            out[count++] = bodies->member[k];
+        }
+    }
+    return count;
+}
+
 // Blocks i and j are coupled when they share a body; sizes are given.
 static inline FilBlockPattern pattern_of(FilArena *arena, const Bodies *bodies, const int *size) {
     const int n = bodies->block_count, uses = bodies->start[bodies->count];
@@ -146,12 +158,7 @@ static inline FilBlockPattern pattern_of(FilArena *arena, const Bodies *bodies, 
         seen[i] = i;
         column[count++] = i;
         for (int f = first[i]; f < first[i + 1]; f++) {
-            for (int k = bodies->start[body[f]]; k < bodies->start[body[f] + 1]; k++) {
-                if (seen[bodies->member[k]] != i) {
-                    seen[bodies->member[k]] = i;
-                    column[count++] = bodies->member[k];
-                }
-            }
+            count += list_unseen(bodies, body[f], i, seen, column + count);
         }
         qsort(column + row_start[i], (size_t)(count - row_start[i]), sizeof(int), compare_ints);
     }
@@ -264,27 +271,32 @@ static inline BlockProblem make_problem3(FilArena *arena, FilRandom *random, con
     return make_problem(arena, random, bodies, size, 0.03);
 }
 
+// y += B x for a row-major block.
+static inline void add_block_times(const double *block, int height, int width, const double *x,
+                                   double *y) {
+    for (int r = 0; r < height; r++) {
+        for (int c = 0; c < width; c++) {
+            y[r] += block[r * width + c] * x[c];
+        }
+    }
+}
+
 // y = (W + D) x; D may be NULL.
 static inline void multiply(const BlockProblem *a, const double *diagonal, const double *x,
                             double *y) {
     const FilBlockPattern *p = &a->pattern;
     const double *v = a->value, *d = diagonal;
+    memset(y, 0, (size_t)a->unknowns * sizeof *y);
     for (int i = 0; i < p->n; i++) {
-        double *row = y + p->offset[i];
-        const int height = size_of(p, i);
-        memset(row, 0, (size_t)height * sizeof *row);
+        const int height = size_of(p, i), at = p->offset[i];
         for (int e = p->row_start[i]; e < p->row_start[i + 1]; e++) {
-            const double *from = x + p->offset[p->column[e]];
-            for (int r = 0; r < height; r++) {
-                for (int c = 0; c < size_of(p, p->column[e]); c++) {
-                    row[r] += *v++ * from[c];
-                }
-            }
+            const int width = size_of(p, p->column[e]);
+            add_block_times(v, height, width, x + p->offset[p->column[e]], y + at);
+            v += (ptrdiff_t)height * width;
         }
-        for (int r = 0; d != NULL && r < height; r++) {
-            for (int c = 0; c < height; c++) {
-                row[r] += *d++ * x[p->offset[i] + c];
-            }
+        if (d != NULL) {
+            add_block_times(d, height, height, x + at, y + at);
+            d += (ptrdiff_t)height * height;
         }
     }
 }
