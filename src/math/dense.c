@@ -2,9 +2,8 @@
 //
 // dense_kernels.h holds the algorithms; here are the parts that do not depend on the vector width.
 // The variants are chosen by hand and not by ifunc (target_clones), whose resolvers run before the
-// sanitizers are ready. An AVX-512 variant was tried: on Zen 4 it was slower than AVX2 (26 against
-// 38 GFlop/s on LU of order 2400; equal up to order 100), without fused multiply-add both have the
-// same peak there.
+// sanitizers are ready. An AVX-512 variant was tried and was no
+// faster than AVX2 on Zen 4, where without fused multiply-add both have the same peak.
 #include "dense.h"
 
 #include <float.h>
