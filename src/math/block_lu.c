@@ -1,0 +1,536 @@
+// block_lu.c - numeric part of the block LU: layout, factorisation, solution.
+//
+// Multifrontal (Duff and Reid 1983), on the tree of supernodes that block_lu_symbolic.c finds. The
+// front of a supernode with k pivots and u rows is
+//
+//     [ A11  A12 ]   k     A11 = P^-1 L11 U11,  U12 = L11^-1 P A12,  L21 = A21 U11^-1,
+//     [ A21   C  ]   u     C - L21 U12 is handed to the parent, which adds it to its own front.
+//
+// A supernode stores k rows: row i is [ row i of L11\U11 | row i of U12 | column i of L21 ], the
+// parts padded to multiples of 4. With L21 kept as its transpose, both triangular solves work on
+// rows, L11 X = P A12 and U11^T X = A21^T, and both the factorisation and the forward solution read
+// memory in order. P exchanges rows among the k pivots only. C lives in a second array until the
+// parent has taken it.
+//
+// Memory of C. Supernodes are worked off children first, so a stack would do if a parent did not
+// have to be written while its children are read: there are two stacks, for even and odd depth.
+// Every task (a set of subtrees, see cut_into_tasks) has a pair of its own.
+//
+// Same bits for any number of threads: a front adds its children in a fixed order, and the kernels
+// give the same bits however a product is cut.
+#include "block_lu_private.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+
+enum { SLICE = 64 }; // rows or columns of a large front that one thread takes at a time
+
+// Of the largest entry of the diagonal block. The pivots of a singular W of 36 unknowns are noise
+// of up to 3e-14 of it; with 1e-14 some of them passed as pivots.
+#define PIVOT_FLOOR 1e-13
+
+static ptrdiff_t panel_stride(const Supernode *s) {
+    return (ptrdiff_t)s->k4 + 2 * (ptrdiff_t)s->u4;
+}
+
+// Places of the local blocks of a supernode, and its sizes.
+static void place_blocks(FilBlockLu *lu, Supernode *s) {
+    int *local = lu->local + s->local_begin;
+    s->k = s->u = 0;
+    for (int b = 0; b < s->pivot_blocks; b++) {
+        const bool active = lu->active[s->first + b];
+        local[b] = active ? s->k : -1;
+        s->k += active ? lu->size[s->first + b] : 0;
+    }
+    s->k4 = fil_round4(s->k);
+    for (int r = 0; r < s->row_blocks; r++) {
+        const int p = lu->rows[s->row_begin + r];
+        const bool active = lu->active[p];
+        local[s->pivot_blocks + r] = active ? s->k4 + s->u : -1;
+        s->u += active ? lu->size[p] : 0;
+    }
+    s->u4 = fil_round4(s->u);
+}
+
+// Join rows that are neighbours in the child, in the parent and in the new numbering.
+static void find_runs(FilBlockLu *lu, Supernode *s) {
+    const int *local = lu->local + s->local_begin + s->pivot_blocks;
+    Run *run = lu->run + s->row_begin;
+    s->run_count = s->pivot_run_count = 0;
+    if (s->parent < 0) { // a root has no rows
+        return;
+    }
+    const Supernode *parent = &lu->node[s->parent];
+    for (int r = 0; r < s->row_blocks; r++) {
+        if (local[r] < 0) {
+            continue;
+        }
+        const int p = lu->rows[s->row_begin + r];
+        const int in_parent = lu->row_parent[s->row_begin + r];
+        const Run next = {.from = local[r] - s->k4,
+                          .to = lu->local[parent->local_begin + in_parent],
+                          .length = lu->size[p],
+                          .unknown = lu->unknown[p]};
+        const bool on_pivot = in_parent < parent->pivot_blocks;
+        Run *last = s->run_count > 0 ? &run[s->run_count - 1] : NULL;
+        const bool same_side = last != NULL && (s->pivot_run_count == s->run_count) == on_pivot;
+        if (same_side && last->to + last->length == next.to &&
+            last->unknown + last->length == next.unknown) {
+            last->length += next.length;
+            continue;
+        }
+        run[s->run_count++] = next;
+        s->pivot_run_count += on_pivot;
+    }
+}
+
+// Doubles that the children of a supernode hold on the stacks of its task.
+static ptrdiff_t held_by_children(const FilBlockLu *lu, const Supernode *s) {
+    ptrdiff_t held = 0;
+    for (int c = s->first_child; c != -1; c = lu->node[c].next_sibling) {
+        const Supernode *child = &lu->node[c];
+        held += child->task == s->task ? (ptrdiff_t)child->u * child->u4 : 0;
+    }
+    return held;
+}
+
+// Stack positions of the contributions: for each task a pair of stacks, one behind the other.
+static ptrdiff_t place_contributions(FilBlockLu *lu) {
+    ptrdiff_t base = 0;
+    for (int task = 0; task <= lu->task_count; task++) {
+        ptrdiff_t top[2] = {0, 0}, high[2] = {0, 0};
+        const int begin = lu->task_begin[task], end = lu->task_begin[task + 1];
+        for (int i = begin; i < end; i++) {
+            Supernode *s = &lu->node[lu->task_node[i]];
+            const int own = s->parity;
+            s->contribution = top[own];
+            top[own] += (ptrdiff_t)s->u * s->u4;
+            high[own] = top[own] > high[own] ? top[own] : high[own];
+            top[1 - own] -= held_by_children(lu, s);
+        }
+        for (int i = begin; i < end; i++) {
+            Supernode *s = &lu->node[lu->task_node[i]];
+            s->contribution += base + (s->parity == 1 ? high[0] : 0);
+        }
+        base += high[0] + high[1];
+    }
+    return base;
+}
+
+static void add_to_info(FilBlockLuInfo *info, const Supernode *s) {
+    const double k = s->k, u = s->u;
+    info->nonzeros += (int64_t)(k * (k + 2.0 * u));
+    info->flops += (int64_t)(k * k * (2.0 / 3.0 * k + 2.0 * u) + 2.0 * k * u * u);
+    if (info->largest_pivot < s->k) {
+        info->largest_pivot = s->k;
+    }
+    if (info->largest_front < s->k + s->u) {
+        info->largest_front = s->k + s->u;
+    }
+}
+
+void fil_block_lu_lay_out(FilBlockLu *lu) {
+    int unknown = 0;
+    for (int p = 0; p < lu->n; p++) {
+        lu->unknown[p] = unknown;
+        unknown += lu->active[p] ? lu->size[p] : 0;
+    }
+    lu->active_unknowns = unknown;
+    lu->info = (FilBlockLuInfo){.supernode_count = lu->supernode_count};
+    ptrdiff_t panel = 0;
+    for (int t = lu->supernode_count - 1; t >= 0; t--) { // parents first: runs need their places
+        Supernode *s = &lu->node[t];
+        place_blocks(lu, s);
+        find_runs(lu, s);
+        s->unknown = lu->unknown[s->first];
+        add_to_info(&lu->info, s);
+    }
+    for (int t = 0; t < lu->supernode_count; t++) {
+        Supernode *s = &lu->node[t];
+        s->panel = panel;
+        panel += s->k * panel_stride(s);
+    }
+    lu->panel_size = panel;
+    lu->contribution_size = place_contributions(lu);
+    lu->info.bytes = (int64_t)sizeof(double) * (lu->panel_size + lu->contribution_size);
+}
+
+FilBlockLuInfo fil_block_lu_info(const FilBlockLu *lu) {
+    return lu->info;
+}
+
+FilStatus fil_block_lu_reserve(FilBlockLu *lu, FilArena *arena) {
+    FIL_ASSERT(lu->active_unknowns == lu->unknowns);
+    const FilArenaMark mark = fil_arena_mark(arena);
+    const size_t m = (size_t)lu->unknowns;
+    lu->panel = FIL_NEW(arena, double, lu->panel_size);
+    lu->contribution = FIL_NEW(arena, double, lu->contribution_size);
+    lu->floor = FIL_NEW(arena, double, m);
+    lu->inverse = FIL_NEW(arena, double, m);
+    lu->pivot = FIL_NEW(arena, int, m);
+    lu->x = FIL_NEW(arena, double, m);
+    lu->buffer = FIL_NEW(arena, double, lu->info.largest_front + 8);
+    lu->replaced = FIL_NEW(arena, int, lu->supernode_count);
+    if (arena->failed) {
+        fil_arena_release(arena, mark);
+        return FIL_E_NO_MEMORY;
+    }
+    lu->reserved = true;
+    return FIL_OK;
+}
+
+void fil_block_lu_set_threads(FilBlockLu *lu, int threads) {
+    lu->threads = fil_thread_count(threads);
+}
+
+void fil_block_lu_set_active(FilBlockLu *lu, const bool *active) {
+    for (int p = 0; p < lu->n; p++) {
+        lu->active[p] = active == NULL || active[lu->order[p]];
+    }
+    fil_block_lu_lay_out(lu);
+}
+
+// One block of W to its place: element (i, j) to to[i * down + j * right].
+static inline void put_block(double *restrict to, const double *restrict from, int height,
+                             int width, ptrdiff_t down, ptrdiff_t right) {
+    for (int i = 0; i < height; i++) {
+        for (int j = 0; j < width; j++) {
+            to[i * down + j * right] = from[i * width + j];
+        }
+    }
+}
+
+// Put the blocks of W that belong to a supernode into its panel, which is zero.
+static void scatter_values(const FilBlockLu *lu, const Supernode *s, const double *value) {
+    const int *local = lu->local + s->local_begin;
+    double *panel = lu->panel + s->panel;
+    const ptrdiff_t stride = panel_stride(s);
+    for (int e = s->entry_begin; e < s->entry_end; e++) {
+        const Entry *entry = &lu->entry[e];
+        const int row = local[entry->row], column = local[entry->column];
+        if (row < 0 || column < 0) {
+            continue;
+        }
+        const double *from = value + entry->source;
+        const bool three = entry->height == 3 && entry->width == 3; // known sizes are unrolled
+        if (entry->row < s->pivot_blocks) {
+            double *to = panel + row * stride + column;
+            if (three) {
+                put_block(to, from, 3, 3, stride, 1);
+            } else {
+                put_block(to, from, entry->height, entry->width, stride, 1);
+            }
+        } else { // a block of A21, kept as its transpose
+            double *to = panel + column * stride + row + s->u4;
+            if (three) {
+                put_block(to, from, 3, 3, 1, stride);
+            } else {
+                put_block(to, from, entry->height, entry->width, 1, stride);
+            }
+        }
+    }
+}
+
+static double largest_entry(const double *at, ptrdiff_t stride, int rows, ptrdiff_t columns) {
+    double largest = 0.0;
+    for (int i = 0; i < rows; i++) {
+        for (ptrdiff_t j = 0; j < columns; j++) {
+            const double size = fabs(at[i * stride + j]);
+            largest = size > largest ? size : largest;
+        }
+    }
+    return largest;
+}
+
+static void add_square(double *to, ptrdiff_t stride, const double *from, int d) {
+    for (int i = 0; i < d; i++) {
+        for (int j = 0; j < d; j++) {
+            to[i * stride + j] += from[i * d + j];
+        }
+    }
+}
+
+// Add D and set the floors of the pivots: relative to the diagonal block, or, when that is zero, to
+// the rest of its rows; 1 for a block that is zero altogether.
+static void add_diagonal(const FilBlockLu *lu, const Supernode *s, const double *diagonal) {
+    const int *local = lu->local + s->local_begin;
+    const ptrdiff_t stride = panel_stride(s);
+    for (int b = 0; b < s->pivot_blocks; b++) {
+        if (local[b] < 0) {
+            continue;
+        }
+        const int d = lu->size[s->first + b];
+        double *row = lu->panel + s->panel + local[b] * stride;
+        double *at = row + local[b];
+        if (diagonal != NULL) {
+            add_square(at, stride, diagonal + lu->square[s->first + b], d);
+        }
+        double scale = largest_entry(at, stride, d, d);
+        scale = scale > 0.0 ? scale : largest_entry(row, stride, d, stride);
+        scale = scale > 0.0 ? scale : 1.0;
+        const double least = 1e-290; // whose inverse does not overflow
+        const double floor = PIVOT_FLOOR * scale > least ? PIVOT_FLOOR * scale : least;
+        for (int i = 0; i < d; i++) {
+            lu->floor[s->unknown + local[b] + i] = floor;
+        }
+    }
+}
+
+static inline void add_run(const Run *run, double *restrict to, const double *restrict from) {
+    for (int i = 0; i < run->length; i++) {
+        to[i] += from[i];
+    }
+}
+
+// Some of the runs of a child; their places in the parent are counted from `origin`.
+typedef struct Part {
+    int first, end, origin;
+} Part;
+
+// Rows of `run` of a child's contribution, the columns in `part`, to rows of the parent.
+static inline void add_rows(const FilBlockLu *lu, const Supernode *child, const Run *run, Part part,
+                            FilPanel to) {
+    const Run *all = lu->run + child->row_begin;
+    const double *row = lu->contribution + child->contribution + (ptrdiff_t)run->from * child->u4;
+    for (int i = 0; i < run->length; i++) {
+        for (int b = part.first; b < part.end; b++) {
+            add_run(&all[b], to.at + (all[b].to - part.origin), row + all[b].from);
+        }
+        to.at += to.stride;
+        row += child->u4;
+    }
+}
+
+// Columns of `run` of a child's contribution, the rows in `part`, to rows of the parent.
+static inline void add_columns(const FilBlockLu *lu, const Supernode *child, const Run *run,
+                               Part part, FilPanel to) {
+    const Run *all = lu->run + child->row_begin;
+    const ptrdiff_t stride = child->u4;
+    for (int j = 0; j < run->length; j++) {
+        const double *column = lu->contribution + child->contribution + run->from + j;
+        for (int a = part.first; a < part.end; a++) {
+            double *at = to.at + (all[a].to - part.origin);
+            for (int i = 0; i < all[a].length; i++) {
+                at[i] += column[(all[a].from + i) * stride];
+            }
+        }
+        to.at += to.stride;
+    }
+}
+
+// Add the contribution of a child to the front of its parent.
+static void add_child(const FilBlockLu *lu, const Supernode *s, const Supernode *child) {
+    const Run *run = lu->run + child->row_begin;
+    double *panel = lu->panel + s->panel;
+    double *rest = lu->contribution + s->contribution;
+    const ptrdiff_t stride = panel_stride(s);
+    const int pivots = child->pivot_run_count, count = child->run_count;
+    const Part all = {0, count, 0}, rows = {pivots, count, s->k4};
+    for (int a = 0; a < pivots; a++) { // to A11 and A12, and to A21, which is kept transposed
+        double *to = panel + run[a].to * stride;
+        add_rows(lu, child, &run[a], all, (FilPanel){to, stride});
+        add_columns(lu, child, &run[a], rows, (FilPanel){to + s->k4 + s->u4, stride});
+    }
+    for (int a = pivots; a < count; a++) { // to its own contribution
+        double *to = rest + (ptrdiff_t)(run[a].to - s->k4) * s->u4;
+        add_rows(lu, child, &run[a], rows, (FilPanel){to, s->u4});
+    }
+}
+
+static void assemble(const FilBlockLu *lu, const Supernode *s, const double *value,
+                     const double *diagonal) {
+    memset(lu->panel + s->panel, 0, (size_t)(s->k * panel_stride(s)) * sizeof(double));
+    memset(lu->contribution + s->contribution, 0, (size_t)s->u * (size_t)s->u4 * sizeof(double));
+    scatter_values(lu, s, value);
+    add_diagonal(lu, s, diagonal);
+    for (int c = s->first_child; c != -1; c = lu->node[c].next_sibling) {
+        add_child(lu, s, &lu->node[c]);
+    }
+}
+
+static int factor_pivots(const FilBlockLu *lu, const Supernode *s) {
+    const FilDenseLu dense = {.panel = {lu->panel + s->panel, panel_stride(s)},
+                              .order = s->k,
+                              .width = s->k4 + s->u4,
+                              .floor = lu->floor + s->unknown,
+                              .pivot = lu->pivot + s->unknown,
+                              .inverse = lu->inverse + s->unknown};
+    return lu->kernels->factor(&dense);
+}
+
+// U12 and the transpose of L21, columns first .. first + count - 1.
+static void solve_columns(const FilBlockLu *lu, const Supernode *s, int first, int count) {
+    double *panel = lu->panel + s->panel;
+    const ptrdiff_t stride = panel_stride(s);
+    const FilPanel upper = {panel + s->k4 + first, stride};
+    const FilPanel lower = {panel + s->k4 + s->u4 + first, stride};
+    lu->kernels->solve_lower(s->k, count, (FilCoefficients){panel, stride, 1}, NULL, upper);
+    lu->kernels->solve_lower(s->k, count, (FilCoefficients){panel, 1, stride},
+                             lu->inverse + s->unknown, lower);
+}
+
+// C -= L21 U12, rows first .. first + count - 1.
+static void update_rows(const FilBlockLu *lu, const Supernode *s, int first, int count) {
+    double *panel = lu->panel + s->panel;
+    const ptrdiff_t stride = panel_stride(s);
+    lu->kernels->subtract_product(
+        (const int[3]){count, s->u4, s->k},
+        (FilCoefficients){panel + s->k4 + s->u4 + first, 1, stride},
+        (FilPanel){panel + s->k4, stride},
+        (FilPanel){lu->contribution + s->contribution + (ptrdiff_t)first * s->u4, s->u4});
+}
+
+typedef struct FactorJob {
+    const FilBlockLu *lu;
+    const Supernode *node;
+    const double *value, *diagonal;
+} FactorJob;
+
+static void solve_slice(void *context, int item) {
+    const FactorJob *job = context;
+    const int first = item * SLICE, left = job->node->u4 - first;
+    solve_columns(job->lu, job->node, first, left < SLICE ? left : SLICE);
+}
+
+static void update_slice(void *context, int item) {
+    const FactorJob *job = context;
+    const int first = item * SLICE, left = job->node->u - first;
+    update_rows(job->lu, job->node, first, left < SLICE ? left : SLICE);
+}
+
+static void factor_task(void *context, int task) {
+    const FactorJob *job = context;
+    const FilBlockLu *lu = job->lu;
+    for (int i = lu->task_begin[task]; i < lu->task_begin[task + 1]; i++) {
+        const Supernode *s = &lu->node[lu->task_node[i]];
+        assemble(lu, s, job->value, job->diagonal);
+        lu->replaced[lu->task_node[i]] = factor_pivots(lu, s);
+        if (s->u > 0 && s->k > 0) {
+            solve_columns(lu, s, 0, s->u4);
+            update_rows(lu, s, 0, s->u);
+        }
+    }
+}
+
+// A supernode above the tasks: all threads on one front.
+static void factor_by_all(FactorJob *job, int t) {
+    const FilBlockLu *lu = job->lu;
+    const Supernode *s = job->node = &lu->node[t];
+    assemble(lu, s, job->value, job->diagonal);
+    lu->replaced[t] = factor_pivots(lu, s);
+    if (s->u > 0 && s->k > 0) {
+        const bool large = (double)s->k * s->u * s->u > 1e6; // worth waking threads for
+        const int threads = large ? lu->threads : 1;
+        fil_parallel_for((s->u4 + SLICE - 1) / SLICE, threads, solve_slice, job);
+        fil_parallel_for((s->u + SLICE - 1) / SLICE, threads, update_slice, job);
+    }
+}
+
+int fil_block_lu_factor(FilBlockLu *lu, const double *value, const double *diagonal) {
+    FIL_ASSERT(lu->reserved);
+    FactorJob job = {.lu = lu, .value = value, .diagonal = diagonal};
+    fil_parallel_for(lu->task_count, lu->threads, factor_task, &job);
+    if (lu->threads == 1) {
+        factor_task(&job, lu->task_count);
+    } else {
+        for (int i = lu->task_begin[lu->task_count]; i < lu->supernode_count; i++) {
+            factor_by_all(&job, lu->task_node[i]);
+        }
+    }
+    int replaced = 0;
+    for (int t = 0; t < lu->supernode_count; t++) {
+        replaced += lu->replaced[t];
+    }
+    return replaced;
+}
+
+// x1 := L11^-1 P x1, then the rows of the supernode lose L21 x1.
+static void solve_forward(FilBlockLu *lu, const Supernode *s) {
+    const double *panel = lu->panel + s->panel;
+    const ptrdiff_t stride = panel_stride(s);
+    double *x = lu->x + s->unknown;
+    for (int i = 0; i < s->k; i++) {
+        const int other = lu->pivot[s->unknown + i];
+        const double swap = x[i];
+        x[i] = x[other];
+        x[other] = swap;
+    }
+    for (int i = 1; i < s->k; i++) {
+        const double *row = panel + i * stride;
+        const int whole = i & ~3;
+        double sum = lu->kernels->dot(whole, row, x);
+        for (int j = whole; j < i; j++) {
+            sum += row[j] * x[j];
+        }
+        x[i] -= sum;
+    }
+    if (s->u == 0) {
+        return;
+    }
+    double *update = lu->buffer;
+    memset(update, 0, (size_t)s->u4 * sizeof *update);
+    lu->kernels->subtract_product((const int[3]){1, s->u4, s->k}, (FilCoefficients){x, 0, 1},
+                                  (FilPanel){lu->panel + s->panel + s->k4 + s->u4, stride},
+                                  (FilPanel){update, 0});
+    const Run *run = lu->run + s->row_begin;
+    for (int r = 0; r < s->run_count; r++) {
+        add_run(&run[r], lu->x + run[r].unknown, update + run[r].from);
+    }
+}
+
+// x1 := U11^-1 (x1 - U12 x2), x2 being the rows of the supernode.
+static void solve_backward(FilBlockLu *lu, const Supernode *s) {
+    const ptrdiff_t stride = panel_stride(s);
+    double *x = lu->x + s->unknown;
+    double *rows = lu->buffer;
+    const Run *run = lu->run + s->row_begin;
+    for (int i = s->u; i < s->u4; i++) {
+        rows[i] = 0.0;
+    }
+    for (int r = 0; r < s->run_count; r++) {
+        memcpy(rows + run[r].from, lu->x + run[r].unknown, (size_t)run[r].length * sizeof *rows);
+    }
+    for (int i = s->k - 1; i >= 0; i--) {
+        const double *row = lu->panel + s->panel + i * stride;
+        const int begin = i + 1 < s->k ? i + 1 : s->k;
+        const int whole = begin + ((s->k - begin) & ~3);
+        double sum = lu->kernels->dot(s->u4, row + s->k4, rows);
+        sum += lu->kernels->dot(whole - begin, row + begin, x + begin);
+        for (int j = whole; j < s->k; j++) {
+            sum += row[j] * x[j];
+        }
+        x[i] = (x[i] - sum) * lu->inverse[s->unknown + i];
+    }
+}
+
+bool fil_block_lu_solve(FilBlockLu *lu, double *x) {
+    FIL_ASSERT(lu->reserved);
+    for (int p = 0; p < lu->n; p++) {
+        if (lu->active[p]) {
+            memcpy(lu->x + lu->unknown[p], x + lu->natural[p], (size_t)lu->size[p] * sizeof *x);
+        }
+    }
+    for (int t = 0; t < lu->supernode_count; t++) {
+        solve_forward(lu, &lu->node[t]);
+    }
+    for (int t = lu->supernode_count - 1; t >= 0; t--) {
+        solve_backward(lu, &lu->node[t]);
+    }
+    bool finite = true;
+    for (int i = 0; i < lu->active_unknowns; i++) {
+        if (!(fabs(lu->x[i]) <= DBL_MAX)) {
+            lu->x[i] = 0.0;
+            finite = false;
+        }
+    }
+    for (int p = 0; p < lu->n; p++) {
+        if (lu->active[p]) {
+            memcpy(x + lu->natural[p], lu->x + lu->unknown[p], (size_t)lu->size[p] * sizeof *x);
+        }
+    }
+    return finite;
+}

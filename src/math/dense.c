@@ -1,0 +1,133 @@
+// dense.c - dense kernels, one copy for each vector width, and the choice between them.
+//
+// dense_kernels.h holds the algorithms; here are the parts that do not depend on the vector width.
+// The variants are chosen by hand and not by ifunc (target_clones), whose resolvers run before the
+// sanitizers are ready. An AVX-512 variant was tried and was no
+// faster than AVX2 on Zen 4, where without fused multiply-add both have the same peak.
+#include "dense.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    PANEL = 8,          // columns of the smallest LU, rows of the smallest triangular solve
+    PACKED_ROWS = 96,   // a packed block of A fills a tenth of the second-level cache
+    PACKED_DEPTH = 128, // a packed strip of B fills a quarter of the first-level cache
+};
+
+typedef double Vector2 __attribute__((vector_size(16), aligned(8), may_alias));
+typedef double Vector4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+#define ALWAYS_INLINE __attribute__((always_inline))
+#if defined(__clang__)
+#define UNROLL4 _Pragma("unroll 4")
+#else
+#define UNROLL4 _Pragma("GCC unroll 4")
+#endif
+
+typedef struct Tile {
+    const double *a; // first coefficient
+    ptrdiff_t row, step;
+    const double *b;
+    ptrdiff_t b_stride;
+    double *c;
+    ptrdiff_t c_stride;
+    int depth;
+} Tile;
+
+// The first part of `order` > PANEL: about half, a multiple of PANEL.
+static int split(int order) {
+    return (order / 2 + PANEL - 1) / PANEL * PANEL;
+}
+
+// Four rows at a time, step after step, so that a tile reads `rows` x `depth` of A in order.
+static void pack_coefficients(int rows, int depth, FilCoefficients a, double *packed) {
+    for (int i = 0; i < rows; i += 4) {
+        const int count = rows - i < 4 ? rows - i : 4;
+        for (int r = 0; r < count; r++) {
+            const double *from = a.at + (i + r) * a.row;
+            for (int k = 0; k < depth; k++) {
+                packed[4 * k + r] = from[k * a.step];
+            }
+        }
+        packed += 4 * (ptrdiff_t)depth;
+    }
+}
+
+// The row, `c` or below, with the largest entry of column c.
+static int find_largest(const FilDenseLu *lu, int c) {
+    int best_row = c;
+    double best = -1.0;
+    for (int r = c; r < lu->order; r++) {
+        const double size = fabs(lu->panel.at[r * lu->panel.stride + c]);
+        if (size > best) {
+            best = size;
+            best_row = r;
+        }
+    }
+    return best_row;
+}
+
+static void exchange_rows(const FilDenseLu *lu, int i, int j) {
+    double *restrict a = lu->panel.at + i * lu->panel.stride;
+    double *restrict b = lu->panel.at + j * lu->panel.stride;
+    for (int c = 0; c < lu->width; c++) {
+        const double swap = a[c];
+        a[c] = b[c];
+        b[c] = swap;
+    }
+}
+
+// Bring a pivot for column c to the diagonal. Returns 1 when none was large enough (or finite) and
+// the floor took its place.
+static int take_pivot(const FilDenseLu *lu, int c, int best) {
+    const ptrdiff_t stride = lu->panel.stride;
+    double *diagonal = lu->panel.at + c * stride + c;
+    const double largest = fabs(lu->panel.at[best * stride + c]);
+    const bool usable = largest >= lu->floor[c] && largest <= DBL_MAX;
+    int row = c;
+    if (!usable) {
+        *diagonal = copysign(lu->floor[c], *diagonal);
+    } else if (!(fabs(*diagonal) >= 0.5 * largest)) {
+        row = best;
+        exchange_rows(lu, c, row);
+    }
+    lu->pivot[c] = row;
+    lu->inverse[c] = 1.0 / *diagonal;
+    return !usable;
+}
+
+#define FIL_KERNEL(name) portable_##name
+#define FIL_TARGET
+#define FIL_LANES 2
+#define FIL_VARIANT "portable"
+#include "dense_kernels.h" // NOLINT(bugprone-suspicious-include)
+
+#if defined(__x86_64__)
+#define FIL_KERNEL(name) avx2_##name
+#define FIL_TARGET __attribute__((target("avx2")))
+#define FIL_LANES 4
+#define FIL_VARIANT "avx2"
+#include "dense_kernels.h" // NOLINT(bugprone-suspicious-include)
+#endif
+
+const FilDenseKernels *fil_dense_variant(int index) {
+    if (index == 0) {
+        return &portable_kernels;
+    }
+#if defined(__x86_64__)
+    if (index == 1 && __builtin_cpu_supports("avx2")) {
+        return &avx2_kernels;
+    }
+#endif
+    return NULL;
+}
+
+const FilDenseKernels *fil_dense_kernels(void) {
+    const FilDenseKernels *best = fil_dense_variant(0);
+    for (int i = 1; fil_dense_variant(i) != NULL; i++) {
+        best = fil_dense_variant(i);
+    }
+    return best;
+}

@@ -1,0 +1,284 @@
+// dense_kernels.h - the kernels of dense.h for one vector width. Included once for each variant by
+// dense.c, which defines
+//     FIL_KERNEL(name)   the variant's name of a function
+//     FIL_TARGET         the attribute that lets the compiler use its instructions
+//     FIL_LANES          doubles in its vectors, 2 or 4
+//
+// The heart is a tile: up to 4 rows by two vectors of C held in registers while the products of one
+// step after the other are subtracted. Large products pack A and B so that a tile reads both in
+// order (Goto and van de Geijn 2008); LU and the triangular solve are recursive (Gustavson 1997),
+// which makes most of their work products of the largest depth there is.
+
+#if FIL_LANES == 4
+typedef Vector4 FIL_KERNEL(Vector);
+#else
+typedef Vector2 FIL_KERNEL(Vector);
+#endif
+
+// One tile: `rows` x (count * lanes of type).
+#define DEFINE_TILE(tile_name, type, count)                                                 \
+    FIL_TARGET static inline ALWAYS_INLINE void tile_name(int rows, const Tile *t) {        \
+        enum { LANES = (int)(sizeof(type) / sizeof(double)) };                              \
+        type acc[4][count];                                                                 \
+        const double *restrict a = t->a;                                                    \
+        const double *restrict b = t->b;                                                    \
+        UNROLL4 for (int i = 0; i < rows; i++) {                                            \
+            UNROLL4 for (int v = 0; v < (count); v++) {                                     \
+                acc[i][v] = *(const type *)(t->c + i * t->c_stride + (ptrdiff_t)v * LANES); \
+            }                                                                               \
+        }                                                                                   \
+        for (int k = 0; k < t->depth; k++) {                                                \
+            UNROLL4 for (int i = 0; i < rows; i++) {                                        \
+                UNROLL4 for (int v = 0; v < (count); v++) {                                 \
+                    acc[i][v] -= *(const type *)(b + (ptrdiff_t)v * LANES) * a[i * t->row]; \
+                }                                                                           \
+            }                                                                               \
+            a += t->step;                                                                   \
+            b += t->b_stride;                                                               \
+        }                                                                                   \
+        UNROLL4 for (int i = 0; i < rows; i++) {                                            \
+            UNROLL4 for (int v = 0; v < (count); v++) {                                     \
+                *(type *)(t->c + i * t->c_stride + (ptrdiff_t)v * LANES) = acc[i][v];       \
+            }                                                                               \
+        }                                                                                   \
+    }
+
+// All m rows of a strip of columns, four at a time.
+#define DEFINE_STRIP(strip_name, tile_name)                              \
+    FIL_TARGET static void strip_name(int m, ptrdiff_t a_four, Tile t) { \
+        int i = 0;                                                       \
+        for (; i + 4 <= m; i += 4) {                                     \
+            tile_name(4, &t);                                            \
+            t.a += a_four;                                               \
+            t.c += 4 * t.c_stride;                                       \
+        }                                                                \
+        switch (m - i) {                                                 \
+        case 3:                                                          \
+            tile_name(3, &t);                                            \
+            break;                                                       \
+        case 2:                                                          \
+            tile_name(2, &t);                                            \
+            break;                                                       \
+        case 1:                                                          \
+            tile_name(1, &t);                                            \
+            break;                                                       \
+        default:                                                         \
+            break;                                                       \
+        }                                                                \
+    }
+
+DEFINE_TILE(FIL_KERNEL(tile_pair), FIL_KERNEL(Vector), 2)
+DEFINE_STRIP(FIL_KERNEL(strip_pair), FIL_KERNEL(tile_pair))
+#if FIL_LANES == 4
+DEFINE_TILE(FIL_KERNEL(tile_one), FIL_KERNEL(Vector), 1)
+DEFINE_STRIP(FIL_KERNEL(strip_one), FIL_KERNEL(tile_one))
+#endif
+
+// The widest strip that fits in `n` columns, for all m rows of C; returns its columns.
+FIL_TARGET static inline ALWAYS_INLINE int FIL_KERNEL(strip)(int m, int n, ptrdiff_t a_four,
+                                                             Tile t) {
+#if FIL_LANES == 4
+    if (n < 8) {
+        FIL_KERNEL(strip_one)(m, a_four, t);
+        return 4;
+    }
+#else
+    (void)n;
+#endif
+    FIL_KERNEL(strip_pair)(m, a_four, t);
+    return 2 * FIL_LANES;
+}
+
+FIL_TARGET static void FIL_KERNEL(product_in_place)(const int size[3], FilCoefficients a,
+                                                    FilPanel b, FilPanel c) {
+    for (int j = 0; j < size[1];) {
+        const Tile t = {.a = a.at,
+                        .row = a.row,
+                        .step = a.step,
+                        .b = b.at + j,
+                        .b_stride = b.stride,
+                        .c = c.at + j,
+                        .c_stride = c.stride,
+                        .depth = size[2]};
+        j += FIL_KERNEL(strip)(size[0], size[1] - j, 4 * a.row, t);
+    }
+}
+
+// C(rows) -= A(rows) B for one packed block of A, `rows` x `depth`, stored four rows at a time.
+FIL_TARGET static void FIL_KERNEL(product_packed_rows)(const int size[3], const double *packed_a,
+                                                       FilPanel b, FilPanel c) {
+    double packed_b[PACKED_DEPTH * 2 * FIL_LANES];
+    const int depth = size[2];
+    for (int j = 0; j < size[1];) {
+        const int left = size[1] - j;
+        const int columns = left >= 2 * FIL_LANES ? 2 * FIL_LANES : 4;
+        for (int k = 0; k < depth; k++) {
+            memcpy(packed_b + (ptrdiff_t)k * columns, b.at + k * b.stride + j,
+                   (size_t)columns * sizeof(double));
+        }
+        const Tile t = {.a = packed_a,
+                        .row = 1,
+                        .step = 4,
+                        .b = packed_b,
+                        .b_stride = columns,
+                        .c = c.at + j,
+                        .c_stride = c.stride,
+                        .depth = depth};
+        j += FIL_KERNEL(strip)(size[0], left, 4 * (ptrdiff_t)depth, t);
+    }
+}
+
+FIL_TARGET static void FIL_KERNEL(subtract_product)(const int size[3], FilCoefficients a,
+                                                    FilPanel b, FilPanel c) {
+    if (size[0] < 32 || size[2] < 24) { // packing would cost more than it saves
+        FIL_KERNEL(product_in_place)(size, a, b, c);
+        return;
+    }
+    double packed[PACKED_ROWS * PACKED_DEPTH];
+    for (int k = 0; k < size[2]; k += PACKED_DEPTH) {
+        const int depth = size[2] - k < PACKED_DEPTH ? size[2] - k : PACKED_DEPTH;
+        const FilPanel rows_of_b = {b.at + k * b.stride, b.stride};
+        for (int i = 0; i < size[0]; i += PACKED_ROWS) {
+            const int rows = size[0] - i < PACKED_ROWS ? size[0] - i : PACKED_ROWS;
+            const FilCoefficients block = {a.at + i * a.row + k * a.step, a.row, a.step};
+            pack_coefficients(rows, depth, block, packed);
+            FIL_KERNEL(product_packed_rows)
+            ((const int[3]){rows, size[1], depth}, packed, rows_of_b,
+             (FilPanel){c.at + i * c.stride, c.stride});
+        }
+    }
+}
+
+// x := L^-1 x for at most PANEL rows: row i loses the rows above it, then is scaled.
+FIL_TARGET static void FIL_KERNEL(solve_few)(int order, int n, FilCoefficients l,
+                                             const double *inverse, FilPanel x) {
+    for (int i = 0; i < order; i++) {
+        double *row = x.at + i * x.stride;
+        for (int j = 0; j < n;) {
+            const Tile t = {.a = l.at + i * l.row,
+                            .step = l.step,
+                            .b = x.at + j,
+                            .b_stride = x.stride,
+                            .c = row + j,
+                            .depth = i};
+            j += FIL_KERNEL(strip)(1, n - j, 0, t);
+        }
+        if (inverse != NULL) {
+            for (int j = 0; j < n; j += 4) {
+                *(Vector4 *)(row + j) *= inverse[i];
+            }
+        }
+    }
+}
+
+FIL_TARGET static void FIL_KERNEL(solve_lower)(int order, int n, FilCoefficients l,
+                                               const double *inverse, FilPanel x) {
+    if (order <= PANEL) {
+        FIL_KERNEL(solve_few)(order, n, l, inverse, x);
+        return;
+    }
+    const int top = split(order);
+    const FilPanel below = {x.at + top * x.stride, x.stride};
+    FIL_KERNEL(solve_lower)(top, n, l, inverse, x);
+    FIL_KERNEL(subtract_product)
+    ((const int[3]){order - top, n, top}, (FilCoefficients){l.at + top * l.row, l.row, l.step}, x,
+     below);
+    FIL_KERNEL(solve_lower)
+    (order - top, n, (FilCoefficients){l.at + top * (l.row + l.step), l.row, l.step},
+     inverse != NULL ? inverse + top : NULL, below);
+}
+
+// Eliminate column `c` from the rows below it within a panel whose columns start at `first`, and
+// return the row that holds the largest entry of column c + 1.
+FIL_TARGET static inline ALWAYS_INLINE int FIL_KERNEL(eliminate)(const FilDenseLu *lu, int first,
+                                                                 int c, int quads) {
+    const ptrdiff_t stride = lu->panel.stride;
+    double *top = lu->panel.at + c * stride + first;
+    Vector4 u[PANEL / 4] = {{0.0}};
+    const int at = c - first;
+    for (int j = at + 1; j < 4 * quads; j++) {
+        u[j / 4][j % 4] = top[j];
+    }
+    const int next = at + 1 < 4 * quads ? at + 1 : at;
+    int best_row = c + 1;
+    double best = -1.0;
+    for (int r = c + 1; r < lu->order; r++) {
+        double *row = lu->panel.at + r * stride + first;
+        const double l = row[at] * lu->inverse[c];
+        for (int q = 0; q < quads; q++) {
+            *(Vector4 *)(row + 4 * (ptrdiff_t)q) -= u[q] * l;
+        }
+        row[at] = l;
+        const double size = fabs(row[next]);
+        if (size > best) {
+            best = size;
+            best_row = r;
+        }
+    }
+    return best_row;
+}
+
+FIL_TARGET static int FIL_KERNEL(factor_panel)(const FilDenseLu *lu, int first, int width) {
+    int replaced = 0;
+    int best = find_largest(lu, first);
+    for (int c = first; c < first + width; c++) {
+        replaced += take_pivot(lu, c, best);
+        best = width > 4 ? FIL_KERNEL(eliminate)(lu, first, c, 2)
+                         : FIL_KERNEL(eliminate)(lu, first, c, 1);
+    }
+    return replaced;
+}
+
+FIL_TARGET static int FIL_KERNEL(factor_columns)(const FilDenseLu *lu, int first, int width) {
+    if (width <= PANEL) {
+        return FIL_KERNEL(factor_panel)(lu, first, width);
+    }
+    const int left = split(width);
+    int replaced = FIL_KERNEL(factor_columns)(lu, first, left);
+
+    const ptrdiff_t stride = lu->panel.stride;
+    const int middle = first + left;
+    const int right = fil_round4(width - left);
+    double *corner = lu->panel.at + first * stride;
+    const FilPanel above = {corner + middle, stride};
+    FIL_KERNEL(solve_lower)(left, right, (FilCoefficients){corner + first, stride, 1}, NULL, above);
+    FIL_KERNEL(subtract_product)
+    ((const int[3]){lu->order - middle, right, left},
+     (FilCoefficients){corner + left * stride + first, stride, 1}, above,
+     (FilPanel){corner + left * stride + middle, stride});
+    replaced += FIL_KERNEL(factor_columns)(lu, middle, width - left);
+    return replaced;
+}
+
+FIL_TARGET static int FIL_KERNEL(factor)(const FilDenseLu *lu) {
+    return lu->order > 0 ? FIL_KERNEL(factor_columns)(lu, 0, lu->order) : 0;
+}
+
+FIL_TARGET static double FIL_KERNEL(dot)(int n, const double *a, const double *b) {
+    Vector4 low = {0.0}, high = {0.0};
+    int i = 0;
+    for (; i + 8 <= n; i += 8) {
+        low += *(const Vector4 *)(a + i) * *(const Vector4 *)(b + i);
+        high += *(const Vector4 *)(a + i + 4) * *(const Vector4 *)(b + i + 4);
+    }
+    if (i < n) {
+        low += *(const Vector4 *)(a + i) * *(const Vector4 *)(b + i);
+    }
+    low += high;
+    return (low[0] + low[2]) + (low[1] + low[3]);
+}
+
+static const FilDenseKernels FIL_KERNEL(kernels) = {
+    .name = FIL_VARIANT,
+    .subtract_product = FIL_KERNEL(subtract_product),
+    .solve_lower = FIL_KERNEL(solve_lower),
+    .factor = FIL_KERNEL(factor),
+    .dot = FIL_KERNEL(dot),
+};
+
+#undef DEFINE_TILE
+#undef DEFINE_STRIP
+#undef FIL_KERNEL
+#undef FIL_TARGET
+#undef FIL_LANES
+#undef FIL_VARIANT
