@@ -13,6 +13,10 @@ int fil_thread_count(int requested) {
     return requested > 0 ? requested : omp_get_max_threads();
 }
 
+int fil_thread_index(void) {
+    return omp_get_thread_num();
+}
+
 void fil_parallel_for(int count, int threads, void (*body)(void *context, int item),
                       void *context) {
     if (threads <= 1 || count <= 1) {

@@ -8,6 +8,9 @@
 /// Threads that a request stands for: 0 means all that OpenMP offers; never below 1.
 int fil_thread_count(int requested);
 
+/// Which thread of the running loop this is, 0 .. threads - 1: for choosing scratch memory only.
+int fil_thread_index(void);
+
 /// Call body(context, item) for every item in [0, count), in any order, on up to `threads` threads.
 /// For few, large, uneven items: each is handed out when a thread is free. `body` must not depend
 /// on which thread runs it.

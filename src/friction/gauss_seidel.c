@@ -1,0 +1,147 @@
+// gauss_seidel.c - nonlinear block Gauss-Seidel: solve one block at a time, the others frozen.
+//
+//     u_i = W_ii r_i + (b_i + sum over j != i of W_ij r_j),   (u_i, r_i) in the law of block i.
+//
+// Blocks that W does not couple may be solved at once. Large systems are coloured (greedily, so
+// that two blocks of a colour share no entry of W) and swept colour by colour, on any number of
+// threads with the same bits; small ones in the given order, which converges a little faster.
+//
+// The residual costs as much as a sweep, so it is looked at when the sum of the changes says that
+// it may be good enough, and otherwise every CHECK_EVERY sweeps.
+#include "gauss_seidel.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/timer.h"
+#include "law.h"
+#include "local.h"
+
+enum { MAX_SWEEPS = 20000, CHECK_EVERY = 25, COLOUR_FROM = 4096 };
+
+typedef struct Sweep {
+    const FilSystem *s;
+    const FilIslandTask *task;
+    const int64_t *block_at; // [n + 1] where W_ii begins in `diagonal`
+    const double *diagonal;
+    const int *order; // blocks, colour by colour
+    double *r;
+    double *change; // [n] square of the change of a block, in the unit of a velocity
+    int *fallbacks; // [n]
+    int first;      // of the colour being swept
+} Sweep;
+
+static void solve_block(const Sweep *x, int i) {
+    const FilSystem *s = x->s;
+    const FilFrictionSettings *settings = x->task->settings;
+    const int d = fil_system_block_size(s, i);
+    const double *W = x->diagonal + x->block_at[i];
+    double *r = x->r + s->offset[i];
+    double b[FIL_BLOCK_MAX], old[FIL_BLOCK_MAX], step[FIL_BLOCK_MAX];
+    memcpy(old, r, (size_t)d * sizeof *r);
+    s->delassus.row(s->delassus.self, i, x->r, b);
+    for (int k = 0; k < d; k++) {
+        b[k] += s->b[s->offset[i] + k];
+        for (int l = 0; l < d; l++) {
+            b[k] -= W[k * d + l] * old[l];
+        }
+    }
+    if (settings->local == FIL_LOCAL_LINEARISED && s->kind[i] == FIL_BLOCK_COULOMB && d == 3) {
+        const FilLocalBlock block = {s->kind[i], d, s->mu[i], W, b};
+        (void)fil_local_linearised(&block, settings->facet_count, r);
+    } else {
+        (void)fil_local_solve(settings->local, s->kind[i], d, W, b, s->mu[i], r, &x->fallbacks[i]);
+    }
+    double sum = 0.0;
+    for (int k = 0; k < d; k++) {
+        step[k] = r[k] - old[k];
+        sum += step[k] * step[k];
+    }
+    x->change[i] = sum / (s->rho[i] * s->rho[i]);
+    if (sum > 0.0) {
+        s->delassus.update(s->delassus.self, i, step);
+    }
+}
+
+static void solve_range(void *context, int first, int last) {
+    const Sweep *x = context;
+    for (int k = first; k < last; k++) {
+        solve_block(x, x->order[x->first + k]);
+    }
+}
+
+static FilStatus copy_diagonal(const FilSystem *s, FilArena *arena, Sweep *x) {
+    int64_t *at = FIL_NEW(arena, int64_t, s->n + 1);
+    if (at == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    at[0] = 0;
+    for (int i = 0; i < s->n; i++) {
+        const int d = fil_system_block_size(s, i);
+        at[i + 1] = at[i] + (int64_t)d * d;
+    }
+    double *diagonal = FIL_NEW(arena, double, at[s->n]);
+    if (diagonal == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    for (int i = 0; i < s->n; i++) {
+        s->delassus.diagonal(s->delassus.self, i, diagonal + at[i]);
+    }
+    x->block_at = at;
+    x->diagonal = diagonal;
+    return FIL_OK;
+}
+
+FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, double *r,
+                                 FilIslandResult *result) {
+    FilArena *arena = task->arena;
+    FilColours colours;
+    FIL_TRY(fil_colours_find(s, s->n >= COLOUR_FROM, arena, &colours));
+    Sweep x = {.s = s, .task = task, .order = colours.block, .r = r};
+    FIL_TRY(copy_diagonal(s, arena, &x));
+    x.change = FIL_NEW_ZEROED(arena, double, s->n);
+    x.fallbacks = FIL_NEW_ZEROED(arena, int, s->n);
+    double *u = FIL_NEW(arena, double, s->size);
+    double *best = FIL_NEW(arena, double, s->size);
+    if (arena->failed) {
+        return FIL_E_NO_MEMORY;
+    }
+    const size_t bytes = (size_t)s->size * sizeof *r;
+    const int limit =
+        task->settings->max_iterations > 0 ? task->settings->max_iterations : MAX_SWEEPS;
+    double best_scaled = INFINITY;
+    result->outcome = FIL_LIMIT;
+    for (int sweep = 0;; sweep++) {
+        double change = 0.0;
+        for (int i = 0; i < s->n; i++) {
+            change += x.change[i];
+        }
+        const bool last = sweep == limit;
+        if (last || sweep % CHECK_EVERY == 0 || (sweep > 0 && sqrt(change) <= 2.0 * task->scaled)) {
+            double scaled;
+            fil_system_velocity(s, r, u, task->threads);
+            const bool solved = fil_island_is_solved(s, task, u, r, &scaled);
+            if (solved || scaled < best_scaled) {
+                best_scaled = scaled;
+                memcpy(best, r, bytes);
+            }
+            result->outcome = solved ? FIL_CONVERGED : FIL_LIMIT;
+            if (solved || last || !fil_island_report(task, "gauss-seidel", sweep, scaled)) {
+                result->iterations += sweep;
+                break;
+            }
+        }
+        for (int c = 0; c < colours.count; c++) {
+            x.first = colours.start[c];
+            fil_parallel_ranges(colours.start[c + 1] - x.first, 64,
+                                s->n >= COLOUR_FROM ? task->threads : 1, solve_range, &x);
+        }
+    }
+    for (int i = 0; i < s->n; i++) {
+        result->fallbacks += x.fallbacks[i];
+    }
+    memcpy(r, best, bytes);
+    return FIL_OK;
+}

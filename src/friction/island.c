@@ -1,0 +1,88 @@
+// island.c - independent parts of a problem.
+//
+// Blocks that W couples, directly or through others, form an island; union-find with path halving
+// over the pattern of W finds them in nearly linear time. Islands are numbered by their first
+// block, so that the order does not depend on anything but the problem.
+#include "island.h"
+
+#include <math.h>
+
+#include "base/error.h"
+
+bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const double *u,
+                          const double *r, double *scaled) {
+    const FilSquares squares = fil_system_squares(s, u, r, task->threads);
+    const double residual = sqrt(squares.scaled);
+    if (scaled != NULL) {
+        *scaled = residual;
+    }
+    return residual <= task->scaled && sqrt(squares.natural) <= task->natural;
+}
+
+bool fil_island_report(const FilIslandTask *task, const char *phase, int iteration, double scaled) {
+    const FilFrictionSettings *settings = task->settings;
+    if (*task->stop) {
+        return false;
+    }
+    if (settings->on_iteration != NULL) {
+        const FilFrictionProgress progress = {iteration, scaled / task->unit, phase};
+        if (!settings->on_iteration(settings->user, &progress)) {
+            *task->stop = true;
+        }
+    }
+    return !*task->stop;
+}
+
+static int find_root(int *parent, int i) {
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+static void join(int *parent, int i, int j) {
+    const int a = find_root(parent, i), b = find_root(parent, j);
+    if (a < b) {
+        parent[b] = a;
+    } else {
+        parent[a] = b;
+    }
+}
+
+FilStatus fil_islands_find(const FilBlocks *W, FilArena *arena, FilIslands *out) {
+    const int n = W->n;
+    int *parent = FIL_NEW(arena, int, n);
+    int *number = FIL_NEW(arena, int, n);
+    int *member = FIL_NEW(arena, int, n);
+    int *start = FIL_NEW_ZEROED(arena, int, n + 1);
+    if (parent == NULL || number == NULL || member == NULL || start == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    for (int i = 0; i < n; i++) {
+        parent[i] = i;
+    }
+    for (int i = 0; i < n; i++) {
+        for (int k = W->start[i]; k < W->start[i + 1]; k++) {
+            join(parent, i, W->column[k]);
+        }
+    }
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        const int root = find_root(parent, i); // the smallest block, so numbered before i
+        number[i] = root == i ? count++ : number[root];
+        start[number[i] + 1]++;
+    }
+    for (int k = 0; k < count; k++) {
+        start[k + 1] += start[k];
+    }
+    int *fill = parent; // no longer needed
+    for (int k = 0; k < count; k++) {
+        fill[k] = start[k];
+    }
+    for (int i = 0; i < n; i++) {
+        member[fill[number[i]]++] = i;
+    }
+    *out = (FilIslands){.count = count, .start = start, .member = member};
+    return FIL_OK;
+}

@@ -1,0 +1,42 @@
+#ifndef FIL_FRICTION_ISLAND_H
+#define FIL_FRICTION_ISLAND_H
+
+// What a solver of one island is asked for and what it reports.
+
+#include "base/arena.h"
+#include "system.h"
+
+typedef struct FilIslandTask {
+    const FilFrictionSettings *settings;
+    double scaled;     // wanted: sqrt(sum of squares) of the island, in the unit of a velocity
+    double natural;    // the same for the natural map; infinite when it was not asked for
+    double unit;       // |b| of the whole problem, for reports
+    int threads;       // for work inside the island
+    FilArena *arena;   // memory of the solve
+    FilArena *scratch; // a second one
+    bool *stop;        // set when the callback asked to stop
+} FilIslandTask;
+
+typedef struct FilIslandResult {
+    FilOutcome outcome;
+    int iterations;
+    int fallbacks;
+    double seconds_sweeps, seconds_factor;
+} FilIslandResult;
+
+/// Whether (u, r) is good enough; `*scaled`, when not NULL, receives the residual as in the task.
+bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const double *u,
+                          const double *r, double *scaled);
+
+/// Tell the callback; false when it asked to stop (now or before).
+bool fil_island_report(const FilIslandTask *task, const char *phase, int iteration, double scaled);
+
+/// The blocks of island k are member[start[k] .. start[k + 1] - 1], ascending.
+typedef struct FilIslands {
+    int count;
+    const int *start, *member;
+} FilIslands;
+
+FilStatus fil_islands_find(const FilBlocks *W, FilArena *arena, FilIslands *out);
+
+#endif

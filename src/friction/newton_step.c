@@ -1,0 +1,163 @@
+// newton_step.c - Newton's linear system, by the block LU.
+//
+// Row i of the matrix is Fu_i (W_ij + D_ij) + Fr_i: the rows of W scaled from the left by small
+// blocks. Open contacts have the row of the identity; their d_i = -F_i goes to the right-hand side
+// of the others, and the factorisation skips them.
+#include "newton_step.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "math/block_lu.h"
+
+struct FilNewtonStep {
+    const FilSystem *s;
+    FilBlockLu *lu;
+    int threads;
+    const int *block_at; // [n + 1] where the square block of i begins
+    FilJacobian jacobian;
+    double *value; // the matrix, in the pattern of W
+    double *known; // W d of the open contacts
+    bool *was_active;
+    bool has_mask;
+};
+
+FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
+                                 FilArena *scratch, FilNewtonStep **out) {
+    FilNewtonStep *step = FIL_NEW(arena, FilNewtonStep, 1);
+    int *block_at = FIL_NEW(arena, int, s->n + 1);
+    if (step == NULL || block_at == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    block_at[0] = 0;
+    for (int i = 0; i < s->n; i++) {
+        const int d = fil_system_block_size(s, i);
+        block_at[i + 1] = block_at[i] + d * d;
+    }
+    *step = (FilNewtonStep){.s = s,
+                            .threads = threads,
+                            .block_at = block_at,
+                            .jacobian = {.Fu = FIL_NEW(arena, double, block_at[s->n]),
+                                         .Fr = FIL_NEW(arena, double, block_at[s->n]),
+                                         .shift = FIL_NEW(arena, double, s->n),
+                                         .active = FIL_NEW(arena, bool, s->n)},
+                            .value = FIL_NEW(arena, double, s->W.at[s->W.start[s->n]]),
+                            .known = FIL_NEW(arena, double, s->size),
+                            .was_active = FIL_NEW(arena, bool, s->n)};
+    if (arena->failed) {
+        return FIL_E_NO_MEMORY;
+    }
+    const FilBlockPattern pattern = {s->n, s->offset, s->W.start, s->W.column};
+    FilStatus status = fil_block_lu_analyse(&pattern, arena, scratch, &step->lu);
+    if (status == FIL_OK) {
+        status = fil_block_lu_reserve(step->lu, arena);
+    }
+    if (status == FIL_OK) {
+        fil_block_lu_set_threads(step->lu, threads);
+        *out = step;
+    }
+    return status;
+}
+
+int64_t fil_newton_step_flops(const FilNewtonStep *step) {
+    return fil_block_lu_info(step->lu).flops;
+}
+
+FilJacobian fil_newton_step_jacobian(FilNewtonStep *step) {
+    return step->jacobian;
+}
+
+static void scale_3(const double *restrict f, const double *restrict w, double *restrict out) {
+    for (int a = 0; a < 3; a++) {
+        for (int c = 0; c < 3; c++) {
+            out[3 * a + c] = f[3 * a] * w[c] + f[3 * a + 1] * w[3 + c] + f[3 * a + 2] * w[6 + c];
+        }
+    }
+}
+
+static void scale_block(int d, int e, const double *f, const double *w, double *out) {
+    for (int a = 0; a < d; a++) {
+        for (int c = 0; c < e; c++) {
+            double sum = 0.0;
+            for (int k = 0; k < d; k++) {
+                sum += f[a * d + k] * w[k * e + c];
+            }
+            out[a * e + c] = sum;
+        }
+    }
+}
+
+static void fill_rows(void *context, int first, int last) {
+    const FilNewtonStep *step = context;
+    const FilSystem *s = step->s;
+    const FilBlocks *W = &s->W;
+    const FilJacobian *J = &step->jacobian;
+    for (int i = first; i < last; i++) {
+        if (!J->active[i]) {
+            continue;
+        }
+        const int d = fil_system_block_size(s, i);
+        const double *Fu = J->Fu + step->block_at[i], *Fr = J->Fr + step->block_at[i];
+        for (int k = W->start[i]; k < W->start[i + 1]; k++) {
+            const int e = fil_system_block_size(s, W->column[k]);
+            if (d == 3 && e == 3) {
+                scale_3(Fu, W->value + W->at[k], step->value + W->at[k]);
+            } else {
+                scale_block(d, e, Fu, W->value + W->at[k], step->value + W->at[k]);
+            }
+        }
+        double *diagonal = step->value + W->at[W->diagonal[i]];
+        for (int k = 0; k < d * d; k++) {
+            diagonal[k] += Fr[k] + J->shift[i] * Fu[k];
+        }
+    }
+}
+
+static void set_mask(FilNewtonStep *step) {
+    const int n = step->s->n;
+    if (!step->has_mask ||
+        memcmp(step->was_active, step->jacobian.active, (size_t)n * sizeof(bool)) != 0) {
+        memcpy(step->was_active, step->jacobian.active, (size_t)n * sizeof(bool));
+        fil_block_lu_set_active(step->lu, step->jacobian.active);
+        step->has_mask = true;
+    }
+}
+
+// d = -F, less Fu W d of the open contacts in the rows of the others.
+static void fill_right_side(FilNewtonStep *step, const double *F, double *d) {
+    const FilSystem *s = step->s;
+    const FilJacobian *J = &step->jacobian;
+    bool any = false;
+    for (int i = 0; i < s->n; i++) {
+        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+            d[k] = J->active[i] ? 0.0 : -F[k];
+            any |= d[k] != 0.0;
+        }
+    }
+    if (any) {
+        fil_blocks_multiply(&s->W, d, step->known, step->threads);
+    }
+    for (int i = 0; i < s->n; i++) {
+        if (!J->active[i]) {
+            continue;
+        }
+        const int size = fil_system_block_size(s, i), at = s->offset[i];
+        const double *Fu = J->Fu + step->block_at[i];
+        for (int a = 0; a < size; a++) {
+            double sum = -F[at + a];
+            for (int c = 0; any && c < size; c++) {
+                sum -= Fu[a * size + c] * step->known[at + c];
+            }
+            d[at + a] = sum;
+        }
+    }
+}
+
+bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d) {
+    set_mask(step);
+    fil_parallel_ranges(step->s->n, 128, step->threads, fill_rows, step);
+    fill_right_side(step, F, d);
+    (void)fil_block_lu_factor(step->lu, step->value, NULL);
+    return fil_block_lu_solve(step->lu, d);
+}

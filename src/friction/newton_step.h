@@ -1,0 +1,34 @@
+#ifndef FIL_FRICTION_NEWTON_STEP_H
+#define FIL_FRICTION_NEWTON_STEP_H
+
+// The linear system of a Newton step on F(W r + b, r) = 0:
+//
+//     (Fu (W + D) + Fr) d = -F,     Fu, Fr, D block-diagonal.
+//
+// Blocks with Fu = 0 (open contacts) are known at once and leave the system.
+
+#include "system.h"
+
+typedef struct FilNewtonStep FilNewtonStep;
+
+/// Prepare for a system with a stored W: order the blocks, take the memory of the factors.
+/// `scratch` is given back as it was.
+FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
+                                 FilArena *scratch, FilNewtonStep **out);
+
+/// Arithmetic operations of one full factorisation.
+int64_t fil_newton_step_flops(const FilNewtonStep *step);
+
+/// Jacobian blocks, d_i x d_i row-major each, one after the other; the caller fills them.
+typedef struct FilJacobian {
+    double *Fu, *Fr;
+    double *shift; // [n] D_i = shift_i I
+    bool *active;  // [n] false: Fu = 0 and Fr = I
+} FilJacobian;
+
+FilJacobian fil_newton_step_jacobian(FilNewtonStep *step);
+
+/// d from F. False when the matrix was so singular that d is of no use.
+bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d);
+
+#endif

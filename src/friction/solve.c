@@ -1,0 +1,308 @@
+// solve.c - the public calls: check, build, split into islands, solve them, measure the whole.
+//
+// Islands are solved in parallel, each by one thread; large ones come first and use all threads
+// inside. Neither choice changes a bit of the result.
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/timer.h"
+#include "filum/friction.h"
+#include "gauss_seidel.h"
+#include "island.h"
+#include "local.h"
+#include "proximal.h"
+#include "system.h"
+
+enum { LARGE_ISLAND = 2000 };
+
+typedef struct ThreadMemory {
+    FilArena arena, scratch;
+} ThreadMemory;
+
+struct FilFrictionWorkspace {
+    FilAllocator allocator;
+    FilArena arena; // the whole problem
+    int thread_count;
+    ThreadMemory *threads;
+};
+
+FilStatus fil_friction_workspace_create(const FilAllocator *allocator, FilFrictionWorkspace **out,
+                                        FilError *error) {
+    const FilAllocator a = allocator != NULL ? *allocator : fil_libc_allocator;
+    FilFrictionWorkspace *workspace = a.resize(a.user, NULL, 0, sizeof *workspace);
+    if (workspace == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "no memory for a friction workspace");
+    }
+    *workspace = (FilFrictionWorkspace){.allocator = a, .arena = fil_arena_make(&a)};
+    *out = workspace;
+    return FIL_OK;
+}
+
+static void free_threads(FilFrictionWorkspace *w) {
+    for (int t = 0; t < w->thread_count; t++) {
+        fil_arena_destroy(&w->threads[t].arena);
+        fil_arena_destroy(&w->threads[t].scratch);
+    }
+    if (w->threads != NULL) {
+        w->allocator.resize(w->allocator.user, w->threads,
+                            (size_t)w->thread_count * sizeof *w->threads, 0);
+    }
+    w->threads = NULL;
+    w->thread_count = 0;
+}
+
+void fil_friction_workspace_destroy(FilFrictionWorkspace *workspace) {
+    if (workspace != NULL) {
+        free_threads(workspace);
+        fil_arena_destroy(&workspace->arena);
+        workspace->allocator.resize(workspace->allocator.user, workspace, sizeof *workspace, 0);
+    }
+}
+
+static FilStatus reserve_threads(FilFrictionWorkspace *w, int threads) {
+    fil_arena_reset(&w->arena);
+    if (threads > w->thread_count) {
+        free_threads(w);
+        w->threads =
+            w->allocator.resize(w->allocator.user, NULL, 0, (size_t)threads * sizeof *w->threads);
+        if (w->threads == NULL) {
+            return FIL_E_NO_MEMORY;
+        }
+        w->thread_count = threads;
+        for (int t = 0; t < threads; t++) {
+            w->threads[t].arena = fil_arena_make(&w->allocator);
+            w->threads[t].scratch = fil_arena_make(&w->allocator);
+        }
+    }
+    return FIL_OK;
+}
+
+// --- islands -------------------------------------------------------------------------------------
+
+typedef struct Solve {
+    const FilFrictionSettings *settings;
+    const FilSystem *system;
+    FilIslands islands;
+    FilFrictionWorkspace *workspace;
+    int *local;              // [n] place of a block in its island
+    int *order;              // islands, largest first
+    double *r;               // of the whole problem
+    FilIslandResult *result; // [islands]
+    FilStatus *status;       // [islands]
+    double unit;
+    int threads;
+    int inner_threads;
+    bool stop;
+} Solve;
+
+static FilStatus solve_system(const FilSystem *s, const FilIslandTask *task, double *r,
+                              FilIslandResult *result) {
+    switch (task->settings->solver) {
+    case FIL_SOLVER_GAUSS_SEIDEL:
+        return fil_gauss_seidel_solve(s, task, r, result);
+    default:
+        return fil_proximal_solve(s, task, r, result);
+    }
+}
+
+static void solve_island(void *context, int item) {
+    Solve *x = context;
+    const int island = x->order[item];
+    ThreadMemory *memory = &x->workspace->threads[x->inner_threads > 1 ? 0 : fil_thread_index()];
+    const int *member = x->islands.member + x->islands.start[island];
+    const int count = x->islands.start[island + 1] - x->islands.start[island];
+    const FilSystem *whole = x->system;
+    fil_arena_reset(&memory->arena);
+    fil_arena_reset(&memory->scratch);
+
+    const double share = sqrt((double)count / whole->n) * x->unit;
+    const FilIslandTask task = {.settings = x->settings,
+                                .scaled = x->settings->tolerance * share,
+                                .natural = x->settings->natural_tolerance > 0.0
+                                               ? x->settings->natural_tolerance * share
+                                               : INFINITY,
+                                .unit = x->unit,
+                                .threads = x->inner_threads,
+                                .arena = &memory->arena,
+                                .scratch = &memory->scratch,
+                                .stop = &x->stop};
+    FilSystem part = *whole;
+    double *r = x->r;
+    FilStatus status = FIL_OK;
+    if (x->islands.count > 1) {
+        status = fil_system_part(whole, member, count, x->local, &memory->arena, &part);
+        r = status == FIL_OK ? FIL_NEW(&memory->arena, double, part.size) : NULL;
+        if (r == NULL) {
+            x->status[island] = FIL_E_NO_MEMORY;
+            return;
+        }
+        for (int m = 0; m < count; m++) {
+            memcpy(r + part.offset[m], x->r + whole->offset[member[m]],
+                   (size_t)fil_system_block_size(&part, m) * sizeof *r);
+        }
+    }
+    x->status[island] = solve_system(&part, &task, r, &x->result[island]);
+    for (int m = 0; x->islands.count > 1 && m < count; m++) {
+        memcpy(x->r + whole->offset[member[m]], r + part.offset[m],
+               (size_t)fil_system_block_size(&part, m) * sizeof *r);
+    }
+}
+
+// Places in islands, and the islands by falling size (counting sort keeps it linear and stable).
+static FilStatus order_islands(Solve *x, FilArena *arena) {
+    const int n = x->system->n, count = x->islands.count;
+    x->local = FIL_NEW(arena, int, n);
+    x->order = FIL_NEW(arena, int, count);
+    x->result = FIL_NEW_ZEROED(arena, FilIslandResult, count);
+    x->status = FIL_NEW_ZEROED(arena, FilStatus, count);
+    int *of_size = FIL_NEW_ZEROED(arena, int, n + 2);
+    if (arena->failed) {
+        return FIL_E_NO_MEMORY;
+    }
+    for (int k = 0; k < count; k++) {
+        const int first = x->islands.start[k], size = x->islands.start[k + 1] - first;
+        for (int m = 0; m < size; m++) {
+            x->local[x->islands.member[first + m]] = m;
+        }
+        of_size[n - size + 1]++;
+    }
+    for (int k = 0; k <= n; k++) {
+        of_size[k + 1] += of_size[k];
+    }
+    for (int k = 0; k < count; k++) {
+        x->order[of_size[n - (x->islands.start[k + 1] - x->islands.start[k])]++] = k;
+    }
+    return FIL_OK;
+}
+
+static int count_large(const Solve *x) {
+    int count = 0;
+    while (count < x->islands.count) {
+        const int island = x->order[count];
+        if (x->islands.start[island + 1] - x->islands.start[island] < LARGE_ISLAND) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
+static FilStatus solve_islands(Solve *x) {
+    FilArena *arena = &x->workspace->arena;
+    FIL_TRY(fil_islands_find(&x->system->W, arena, &x->islands));
+    FIL_TRY(order_islands(x, arena));
+    const int large = count_large(x);
+    x->inner_threads = x->threads;
+    for (int k = 0; k < large; k++) {
+        solve_island(x, k);
+    }
+    x->inner_threads = 1;
+    x->order += large;
+    fil_parallel_for(x->islands.count - large, x->threads, solve_island, x);
+    x->order -= large;
+    for (int k = 0; k < x->islands.count; k++) {
+        FIL_TRY(x->status[k]);
+    }
+    return FIL_OK;
+}
+
+// The worst outcome of the islands; the residual of the whole has the last word.
+static void summarise(const Solve *x, FilFrictionInfo *info) {
+    static const int severity[] = {
+        [FIL_CONVERGED] = 0, [FIL_LIMIT] = 1, [FIL_STALLED] = 2, [FIL_NO_SOLUTION] = 3};
+    const FilFrictionSettings *settings = x->settings;
+    info->outcome = FIL_CONVERGED;
+    for (int k = 0; k < x->islands.count; k++) {
+        const FilIslandResult *result = &x->result[k];
+        if (severity[result->outcome] > severity[info->outcome]) {
+            info->outcome = result->outcome;
+        }
+        info->iterations =
+            result->iterations > info->iterations ? result->iterations : info->iterations;
+        info->fallbacks += result->fallbacks;
+        info->seconds.sweeps += result->seconds_sweeps;
+        info->seconds.factor += result->seconds_factor;
+    }
+    info->island_count = x->islands.count;
+    info->largest_island = x->islands.count > 0
+                               ? x->islands.start[x->order[0] + 1] - x->islands.start[x->order[0]]
+                               : 0;
+    const bool good = info->residual.scaled <= settings->tolerance &&
+                      (settings->natural_tolerance <= 0.0 ||
+                       info->residual.natural <= settings->natural_tolerance);
+    if (good) {
+        info->outcome = FIL_CONVERGED;
+    } else if (info->outcome == FIL_CONVERGED) {
+        info->outcome = FIL_STALLED;
+    }
+}
+
+// --- the public calls ----------------------------------------------------------------------------
+
+static FilStatus build(const FilFrictionProblem *problem, FilArena *arena, FilSystem *system) {
+    return fil_system_from_blocks(problem, arena, system);
+}
+
+static FilStatus solve_checked(const FilFrictionProblem *problem,
+                               const FilFrictionSettings *settings, FilFrictionWorkspace *workspace,
+                               FilFrictionSolution *solution, FilFrictionInfo *info) {
+    const double begin = fil_seconds();
+    const int threads = fil_thread_count(settings->thread_count);
+    FIL_TRY(reserve_threads(workspace, threads));
+    FilArena *arena = &workspace->arena;
+    FilSystem system;
+    FIL_TRY(build(problem, arena, &system));
+    double *r = FIL_NEW_ZEROED(arena, double, system.size);
+    double *u = FIL_NEW(arena, double, system.size);
+    if (r == NULL || u == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    if (settings->warm_start) {
+        memcpy(r, solution->r, (size_t)system.size * sizeof *r);
+    }
+    Solve x = {.settings = settings,
+               .system = &system,
+               .workspace = workspace,
+               .r = r,
+               .unit = fil_system_unit(&system),
+               .threads = threads};
+    info->seconds.setup = fil_seconds() - begin;
+    FIL_TRY(solve_islands(&x));
+    fil_system_velocity(&system, r, u, threads);
+    info->residual = fil_system_residual(&system, u, r, threads);
+    info->conditioning = problem->dof_count > 0 ? (double)system.size / problem->dof_count : 0.0;
+    summarise(&x, info);
+    memcpy(solution->r, r, (size_t)system.size * sizeof *r);
+    if (solution->u != NULL) {
+        memcpy(solution->u, u, (size_t)system.size * sizeof *u);
+    }
+    info->seconds.total = fil_seconds() - begin;
+    return FIL_OK;
+}
+
+FilStatus fil_friction_solve(const FilFrictionProblem *problem, const FilFrictionSettings *settings,
+                             FilFrictionWorkspace *workspace, FilFrictionSolution *solution,
+                             FilFrictionInfo *info, FilError *error) {
+    const FilFrictionSettings defaults = fil_friction_settings_default();
+    settings = settings != NULL ? settings : &defaults;
+    FIL_TRY(fil_friction_check(problem, error));
+    FilFrictionWorkspace *own = NULL;
+    if (workspace == NULL) {
+        FIL_TRY(fil_friction_workspace_create(NULL, &own, error));
+    }
+    FilFrictionInfo local = {0};
+    const FilStatus status =
+        solve_checked(problem, settings, own != NULL ? own : workspace, solution, &local);
+    fil_friction_workspace_destroy(own);
+    if (status != FIL_OK) {
+        return fil_fail(error, status, "no memory to solve a friction problem of %d blocks",
+                        problem->block_count);
+    }
+    if (info != NULL) {
+        *info = local;
+    }
+    return FIL_OK;
+}

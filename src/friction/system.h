@@ -1,0 +1,67 @@
+#ifndef FIL_FRICTION_SYSTEM_H
+#define FIL_FRICTION_SYSTEM_H
+
+// A contact problem as the solvers see it: laws, free velocities, and W behind a small table.
+
+#include "base/arena.h"
+#include "blocks.h"
+
+/// W as sweeping solvers use it. A stored W needs no update; a factored one keeps the velocities
+/// of the bodies and updates them as r changes, so that a row costs what the bodies cost.
+typedef struct FilDelassus {
+    void *self;
+    void (*diagonal)(const void *self, int i, double *block);         // W_ii, row-major
+    void (*reset)(void *self, const double *r);                       // r as a whole is new
+    void (*row)(const void *self, int i, const double *r, double *u); // u = (W r)_i
+    void (*update)(void *self, int i, const double *change);          // r_i grew by change
+} FilDelassus;
+
+typedef struct FilSystem {
+    int n;                    // blocks
+    int size;                 // unknowns
+    const int *offset;        // [n + 1]
+    const FilBlockKind *kind; // [n]
+    const double *mu;         // [n]
+    const double *b;          // [size]
+    const double *rho;        // [n] d_i / trace W_ii: velocity to impulse
+    FilDelassus delassus;
+    FilBlocks W; // W.value is NULL where W is not stored
+} FilSystem;
+
+static inline int fil_system_block_size(const FilSystem *s, int i) {
+    return s->offset[i + 1] - s->offset[i];
+}
+
+/// Offsets, kinds and coefficients of a checked problem, defaults filled in; b, rho and W are left
+/// to the builders below.
+FilStatus fil_system_begin(const FilFrictionProblem *problem, FilArena *arena, FilSystem *out);
+
+/// The system of a problem given by blocks or bodies, W stored as blocks.
+FilStatus fil_system_from_blocks(const FilFrictionProblem *problem, FilArena *arena,
+                                 FilSystem *out);
+
+/// The system of a problem given by bodies, W kept factored.
+FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *arena,
+                                 FilSystem *out);
+
+/// The blocks `member` of a system with a stored W, as a system of its own.
+FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, const int *local,
+                          FilArena *arena, FilSystem *out);
+
+/// u = W r + b.
+void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads);
+
+/// Squares of the residuals in the unit of a velocity, before division by |b|.
+typedef struct FilSquares {
+    double scaled, natural, alart_curnier;
+} FilSquares;
+
+FilSquares fil_system_squares(const FilSystem *s, const double *u, const double *r, int threads);
+
+/// The residuals of a whole problem.
+FilResidual fil_system_residual(const FilSystem *s, const double *u, const double *r, int threads);
+
+/// |b|, or 1 where it is below 1e-15: what residuals are divided by.
+double fil_system_unit(const FilSystem *s);
+
+#endif
