@@ -1,6 +1,6 @@
 // Files that are right are read to the same numbers in every layout, by us and by libfclib; files
 // that are wrong are refused with a sentence that names file, field, value and rule.
-#define _XOPEN_SOURCE 700
+#define _XOPEN_SOURCE 700 // NOLINT(bugprone-reserved-identifier)
 #include "check.h"
 
 #include "base/arena.h"
@@ -92,11 +92,10 @@ static FilFclib make_local(FilArena *arena, FilRandom *random, int d, int contac
     for (int i = 0, row = 0; i < count; row += i < contacts ? d : 1, i++) {
         start[i + 1] = (i + 1) * count;
         for (int j = 0, at = 0; j < count; at += j < contacts ? d : 1, j++) {
+            const int height = i < contacts ? d : 1, width = j < contacts ? d : 1;
             column[i * count + j] = j;
-            for (int a = row; a < row + (i < contacts ? d : 1); a++) {
-                for (int b = at; b < at + (j < contacts ? d : 1); b++) {
-                    *next++ = full[a * scalars + b];
-                }
+            for (int k = 0; k < height * width; k++) {
+                *next++ = full[(row + k / width) * scalars + at + k % width];
             }
         }
     }
@@ -244,8 +243,8 @@ typedef enum EditKind {
 } EditKind;
 
 typedef struct Edit {
-    EditKind kind;
     const char *path;
+    EditKind kind;
     int index;
     double value;
     const char *message; // NULL: the file must still be good
@@ -352,31 +351,39 @@ static Image edit_image(FilArena *arena, Image image, const Edit *edits, int cou
     return edited;
 }
 
+static void check_edit(FilArena *arena, const FilFclib *file, Image image, const Edit *edit) {
+    FilError error;
+    FilFclib *got = read_image(edit_image(arena, image, edit, 1), &error);
+    const bool right =
+        edit->message == NULL
+            ? got != NULL && same_problem(&got->problem, &file->problem)
+            : got == NULL && error.status == FIL_E_FORMAT && strcmp(error.text, edit->message) == 0;
+    CHECK(right);
+    if (!right) {
+        (void)fprintf(stderr, "  %s\n  got:  %s\n  want: %s\n", edit->path,
+                      got == NULL ? error.text : "(read)",
+                      edit->message != NULL ? edit->message : "(read)");
+    }
+    fil_fclib_destroy(got);
+}
+
 static void check_edits(const FilFclib *file, const Edit *edits, int count) {
     FilArena arena = fil_arena_make(NULL);
     const Image image = write_image(&arena, file);
     for (int k = 0; k < count; k++) {
-        FilError error;
-        FilFclib *got = read_image(edit_image(&arena, image, &edits[k], 1), &error);
-        if (edits[k].message == NULL) {
-            CHECK(got != NULL && same_problem(&got->problem, &file->problem));
-            if (got == NULL) {
-                (void)fprintf(stderr, "%s: %s\n", edits[k].path, error.text);
-            }
-        } else {
-            CHECK(got == NULL && error.status == FIL_E_FORMAT);
-            if (strcmp(error.text, edits[k].message) != 0) {
-                (void)fprintf(stderr, "  got:  %s\n  want: %s\n", error.text, edits[k].message);
-                CHECK(strcmp(error.text, edits[k].message) == 0);
-            }
-        }
-        fil_fclib_destroy(got);
+        check_edit(&arena, file, image, &edits[k]);
     }
     fil_arena_destroy(&arena);
 }
 #define CHECK_EDITS(file, edits) check_edits(&(file), edits, (int)(sizeof(edits) / sizeof *(edits)))
 
 // ------------------------------------------------------------------------------------------- tests
+
+static bool is_same_file(const FilFclib *a, const FilFclib *b) {
+    return same_problem(&a->problem, &b->problem) && same_vectors(a, &a->guess, &b->guess) &&
+           same_vectors(a, &a->solution, &b->solution) && strcmp(a->title, b->title) == 0 &&
+           strcmp(a->math_info, b->math_info) == 0 && strcmp(a->description, b->description) == 0;
+}
 
 static void a_problem_survives_writing_and_reading(void) {
     FilRandom random = fil_random_make(1);
@@ -389,16 +396,9 @@ static void a_problem_survives_writing_and_reading(void) {
         file.dimension = d;
         FilError error;
         FilFclib *got = read_image(write_image(&arena, &file), &error);
-        CHECK(got != NULL);
-        if (got != NULL) {
-            CHECK(same_problem(&file.problem, &got->problem));
-            CHECK(same_vectors(&file, &file.guess, &got->guess));
-            CHECK(same_vectors(&file, &file.solution, &got->solution));
-            CHECK(got->dimension == d && got->contact_count == contacts);
-            CHECK(got->equality_count == p);
-            CHECK(strcmp(got->title, "random") == 0 && strcmp(got->math_info, "none") == 0);
-            CHECK(strcmp(got->description, "made by a test") == 0);
-        }
+        CHECK(got != NULL && is_same_file(&file, got));
+        CHECK(got != NULL && got->dimension == d && got->contact_count == contacts);
+        CHECK(got != NULL && got->equality_count == p);
         fil_fclib_destroy(got);
         fil_arena_destroy(&arena);
     }
@@ -446,7 +446,7 @@ static void every_layout_of_a_matrix_is_read_alike(void) {
     const FilFclib file = make_two_contacts();
     const Image image = write_image(&arena, &file);
     // W is symmetric: the same arrays serve by rows
-    const Edit by_rows = {SET, "/fclib_local/W/nz", 0, -2, NULL};
+    const Edit by_rows = {"/fclib_local/W/nz", SET, 0, -2, NULL};
     FilError error;
     FilFclib *got = read_image(edit_image(&arena, image, &by_rows, 1), &error);
     CHECK(got != NULL && same_problem(&got->problem, &file.problem));
@@ -455,13 +455,13 @@ static void every_layout_of_a_matrix_is_read_alike(void) {
     static const int row[] = {0, 3, 1, 2, 5, 0, 3, 4, 3, 4, 2, 5, 0};
     static const int column[] = {0, 0, 1, 2, 2, 3, 3, 3, 4, 4, 5, 5, 0};
     Edit edits[80] = {
-        {SET, "/fclib_local/W/nz", 0, 13, NULL},   {SET, "/fclib_local/W/nzmax", 0, 13, NULL},
-        {SET, "/fclib_local/W/x", 0, 1.5, NULL},   {RESIZE, "/fclib_local/W/x", 13, 0.5, NULL},
-        {RESIZE, "/fclib_local/W/i", 13, 0, NULL}, {RESIZE, "/fclib_local/W/p", 13, 0, NULL}};
+        {"/fclib_local/W/nz", SET, 0, 13, NULL},   {"/fclib_local/W/nzmax", SET, 0, 13, NULL},
+        {"/fclib_local/W/x", SET, 0, 1.5, NULL},   {"/fclib_local/W/x", RESIZE, 13, 0.5, NULL},
+        {"/fclib_local/W/i", RESIZE, 13, 0, NULL}, {"/fclib_local/W/p", RESIZE, 13, 0, NULL}};
     int count = 6;
     for (int k = 0; k < 13; k++) {
-        edits[count++] = (Edit){SET, "/fclib_local/W/i", k, row[k], NULL};
-        edits[count++] = (Edit){SET, "/fclib_local/W/p", k, column[k], NULL};
+        edits[count++] = (Edit){"/fclib_local/W/i", SET, k, row[k], NULL};
+        edits[count++] = (Edit){"/fclib_local/W/p", SET, k, column[k], NULL};
     }
     got = read_image(edit_image(&arena, image, edits, count), &error);
     CHECK(got != NULL && same_problem(&got->problem, &file.problem));
@@ -480,13 +480,13 @@ static void triplets_are_read_the_way_that_fits(void) {
     const Image image = write_image(&arena, &file);
     static const int column[] = {0, 2, 5};
     for (int reversed = 0; reversed < 2; reversed++) {
-        Edit edits[10] = {{SET, "/fclib_global/H/nz", 0, 3, NULL},
-                          {RESIZE, "/fclib_global/H/p", 3, 0, NULL}};
+        Edit edits[10] = {{"/fclib_global/H/nz", SET, 0, 3, NULL},
+                          {"/fclib_global/H/p", RESIZE, 3, 0, NULL}};
         for (int k = 0; k < 3; k++) {
             edits[2 + 2 * k] =
-                (Edit){SET, "/fclib_global/H/i", k, reversed ? column[k] : index[k], NULL};
+                (Edit){"/fclib_global/H/i", SET, k, reversed ? column[k] : index[k], NULL};
             edits[3 + 2 * k] =
-                (Edit){SET, "/fclib_global/H/p", k, reversed ? index[k] : column[k], NULL};
+                (Edit){"/fclib_global/H/p", SET, k, reversed ? index[k] : column[k], NULL};
         }
         FilError error;
         FilFclib *got = read_image(edit_image(&arena, image, edits, 8), &error);
@@ -498,11 +498,11 @@ static void triplets_are_read_the_way_that_fits(void) {
 
 static void harmless_differences_are_accepted(void) {
     static const Edit edits[] = {
-        {AS_WIDE, "/fclib_local/W/i", 0, 0, NULL},  {AS_WIDE, "/fclib_local/spacedim", 0, 3, NULL},
-        {CHUNKED, "/fclib_local/W/x", 0, 0, NULL},  {CHUNKED, "/fclib_local/W/p", 0, 0, NULL},
-        {RESIZE, "/fclib_local/W/x", 40, 0, NULL}, // more room than entries
-        {RESIZE, "/fclib_local/W/i", 40, -7, NULL}, {SET, "/fclib_local/W/nzmax", 0, 1000, NULL},
-        {REMOVE, "/fclib_local/info", 0, 0, NULL},  {REMOVE, "/fclib_local/info/title", 0, 0, NULL},
+        {"/fclib_local/W/i", AS_WIDE, 0, 0, NULL},  {"/fclib_local/spacedim", AS_WIDE, 0, 3, NULL},
+        {"/fclib_local/W/x", CHUNKED, 0, 0, NULL},  {"/fclib_local/W/p", CHUNKED, 0, 0, NULL},
+        {"/fclib_local/W/x", RESIZE, 40, 0, NULL}, // more room than entries
+        {"/fclib_local/W/i", RESIZE, 40, -7, NULL}, {"/fclib_local/W/nzmax", SET, 0, 1000, NULL},
+        {"/fclib_local/info", REMOVE, 0, 0, NULL},  {"/fclib_local/info/title", REMOVE, 0, 0, NULL},
     };
     const FilFclib file = make_two_contacts();
     CHECK_EDITS(file, edits);
@@ -511,9 +511,9 @@ static void harmless_differences_are_accepted(void) {
 // A stored solution is decoration: when it does not fit, it is as if it were not there.
 static void a_stored_solution_that_does_not_fit_is_ignored(void) {
     static const Edit edits[] = {
-        {RESIZE, "/solution/r", 5, 0, NULL},  {SET, "/solution/u", 1, NAN, NULL},
-        {AS_TEXT, "/solution/r", 0, 0, NULL}, {AS_GROUP, "/guesses/1/r", 0, 0, NULL},
-        {REMOVE, "/guesses/1", 0, 0, NULL},   {OUTSIDE, "/solution", 0, 0, NULL},
+        {"/solution/r", RESIZE, 5, 0, NULL},  {"/solution/u", SET, 1, NAN, NULL},
+        {"/solution/r", AS_TEXT, 0, 0, NULL}, {"/guesses/1/r", AS_GROUP, 0, 0, NULL},
+        {"/guesses/1", REMOVE, 0, 0, NULL},   {"/solution", OUTSIDE, 0, 0, NULL},
     };
     FilArena arena = fil_arena_make(NULL);
     FilRandom random = fil_random_make(3);
@@ -522,133 +522,133 @@ static void a_stored_solution_that_does_not_fit_is_ignored(void) {
     fil_arena_destroy(&arena);
 }
 
+static const Edit local_faults[] = {
+    {"/fclib_local", REMOVE, 0, 0,
+     "box.hdf5: it holds no friction problem: /fclib_local or /fclib_global is missing"},
+    {"/fclib_local/vectors", REMOVE, 0, 0, "box.hdf5: /fclib_local/vectors is missing"},
+    {"/fclib_local/spacedim", REMOVE, 0, 0, "box.hdf5: /fclib_local/spacedim is missing"},
+    {"/fclib_local/vectors/mu", REMOVE, 0, 0, "box.hdf5: /fclib_local/vectors/mu is missing"},
+    {"/fclib_local/vectors/q", REMOVE, 0, 0, "box.hdf5: /fclib_local/vectors/q is missing"},
+    {"/fclib_local/W", REMOVE, 0, 0, "box.hdf5: /fclib_local/W is missing"},
+    {"/fclib_local/W/m", REMOVE, 0, 0, "box.hdf5: /fclib_local/W/m is missing"},
+    {"/fclib_local/W/n", REMOVE, 0, 0, "box.hdf5: /fclib_local/W/n is missing"},
+    {"/fclib_local/W/nz", REMOVE, 0, 0, "box.hdf5: /fclib_local/W/nz is missing"},
+    {"/fclib_local/W/nzmax", REMOVE, 0, 0, "box.hdf5: /fclib_local/W/nzmax is missing"},
+    {"/fclib_local/W/p", REMOVE, 0, 0, "box.hdf5: /fclib_local/W/p is missing"},
+    {"/fclib_local/W/i", REMOVE, 0, 0, "box.hdf5: /fclib_local/W/i is missing"},
+    {"/fclib_local/W/x", REMOVE, 0, 0, "box.hdf5: /fclib_local/W/x is missing"},
+    {"/fclib_local/W/x", AS_GROUP, 0, 0, "box.hdf5: /fclib_local/W/x must be a dataset"},
+    {"/fclib_local/W", AS_TEXT, 0, 0, "box.hdf5: /fclib_local/W must be a group"},
+    {"/fclib_local/vectors/q", AS_TEXT, 0, 0,
+     "box.hdf5: /fclib_local/vectors/q has the wrong type; it must hold real numbers"},
+    {"/fclib_local/W/i", AS_REALS, 0, 0,
+     "box.hdf5: /fclib_local/W/i has the wrong type; it must hold integers"},
+    {"/fclib_local/info/title", AS_GROUP, 0, 0,
+     "box.hdf5: /fclib_local/info/title must be a dataset"},
+    {"/fclib_local/vectors/q", AS_TABLE, 0, 0,
+     "box.hdf5: /fclib_local/vectors/q has 2 dimensions; it must be a plain list"},
+    {"/fclib_local/vectors/q", SOFT, 0, 0,
+     "box.hdf5: /fclib_local/vectors/q is a link to another place; it must be in the file "
+     "itself"},
+    {"/fclib_local/W", OUTSIDE, 0, 0,
+     "box.hdf5: /fclib_local/W is a link to another place; it must be in the file itself"},
+    {"/fclib_local/vectors/q", EXTERNAL, 0, 0,
+     "box.hdf5: /fclib_local/vectors/q is stored in a way that is not supported; it must be in "
+     "the file itself, contiguous or in chunks"},
+    {"/fclib_local/W/x", PROMISE, 0, 0,
+     "box.hdf5: /fclib_local/W/x promises 8589934592 bytes; the file holds only 0 of them"},
+    {"/fclib_local/vectors/mu", LATE, 0, 0,
+     "box.hdf5: /fclib_local/vectors/mu promises 16 bytes; the file holds only 0 of them"},
+    {"/fclib_local/spacedim", SET, 0, 4, "box.hdf5: /fclib_local/spacedim is 4; it must be 2 or 3"},
+    {"/fclib_local/spacedim", SET, 0, -3,
+     "box.hdf5: /fclib_local/spacedim is -3; it must be 2 or 3"},
+    {"/fclib_local/spacedim", RESIZE, 2, 3,
+     "box.hdf5: /fclib_local/spacedim has 2 entries; it must have 1"},
+    {"/fclib_local/vectors/q", RESIZE, 5, 0,
+     "box.hdf5: /fclib_local/vectors/q has 5 entries; it must have 6 (3 for each of the 2 "
+     "entries of mu)"},
+    {"/fclib_local/vectors/mu", RESIZE, 3, 0,
+     "box.hdf5: /fclib_local/vectors/q has 6 entries; it must have 9 (3 for each of the 3 "
+     "entries of mu)"},
+    {"/fclib_local/vectors/mu", SET, 1, -0.25,
+     "box.hdf5: /fclib_local/vectors/mu[1] is -0.25; it must not be negative"},
+    {"/fclib_local/vectors/mu", SET, 1, INFINITY,
+     "box.hdf5: /fclib_local/vectors/mu[1] is inf; it must be finite"},
+    {"/fclib_local/vectors/q", SET, 5, NAN,
+     "box.hdf5: /fclib_local/vectors/q[5] is nan; it must be finite"},
+    {"/fclib_local/W/x", SET, 3, -INFINITY,
+     "box.hdf5: /fclib_local/W/x[3] is -inf; it must be finite"},
+    {"/fclib_local/W/m", SET, 0, 7,
+     "box.hdf5: /fclib_local/W/m is 7; it must be 6 (the length of vectors/q)"},
+    {"/fclib_local/W/n", SET, 0, -6,
+     "box.hdf5: /fclib_local/W/n is -6; it must be 6 (the length of vectors/q)"},
+    {"/fclib_local/W/m", SET, 0, 2147483647,
+     "box.hdf5: /fclib_local/W/m is 2147483647; it must be 6 (the length of vectors/q)"},
+    {"/fclib_local/W/nz", SET, 0, -3,
+     "box.hdf5: /fclib_local/W/nz is -3; it must be -1 (by columns), -2 (by rows) or the "
+     "number of triplets"},
+    {"/fclib_local/W/nz", SET, 0, 2000000000,
+     "box.hdf5: /fclib_local/W/i has 12 entries; it must have at least 2000000000 (nz)"},
+    {"/fclib_local/W/nzmax", SET, 0, 3,
+     "box.hdf5: /fclib_local/W/nzmax is 3; it must be at least 12, the number of entries"},
+    {"/fclib_local/W/i", SET, 7, 900,
+     "box.hdf5: /fclib_local/W/i[7] is 900; it must be below 6 (/fclib_local/W has 6 rows)"},
+    {"/fclib_local/W/i", SET, 0, -1,
+     "box.hdf5: /fclib_local/W/i[0] is -1; it must not be negative"},
+    {"/fclib_local/W/i", AS_WIDE, 2, 9e9,
+     "box.hdf5: /fclib_local/W/i[2] is 9000000000; it must fit in 32 bits"},
+    {"/fclib_local/W/p", SET, 0, 1, "box.hdf5: /fclib_local/W/p[0] is 1; it must be 0"},
+    {"/fclib_local/W/p", SET, 2, 0,
+     "box.hdf5: /fclib_local/W/p[2] is 0; it must not be below p[1], which is 2"},
+    {"/fclib_local/W/p", SET, 6, 99,
+     "box.hdf5: /fclib_local/W/i has 12 entries; it must have at least 99 (the last entry of "
+     "p)"},
+    {"/fclib_local/W/p", RESIZE, 6, 0,
+     "box.hdf5: /fclib_local/W/p has 6 entries; it must have 7 (one more than /fclib_local/W "
+     "has columns)"},
+    {"/fclib_local/W/i", RESIZE, 11, 0,
+     "box.hdf5: /fclib_local/W/i has 11 entries; it must have at least 12 (the last entry of "
+     "p)"},
+    {"/fclib_local/W/x", RESIZE, 11, 0,
+     "box.hdf5: /fclib_local/W/x has 11 entries; it must have at least 12 (the number of "
+     "entries)"},
+};
+
 static void every_fault_of_a_local_file_has_its_sentence(void) {
-    static const Edit edits[] = {
-        {REMOVE, "/fclib_local", 0, 0,
-         "box.hdf5: it holds no friction problem: /fclib_local or /fclib_global is missing"},
-        {REMOVE, "/fclib_local/vectors", 0, 0, "box.hdf5: /fclib_local/vectors is missing"},
-        {REMOVE, "/fclib_local/spacedim", 0, 0, "box.hdf5: /fclib_local/spacedim is missing"},
-        {REMOVE, "/fclib_local/vectors/mu", 0, 0, "box.hdf5: /fclib_local/vectors/mu is missing"},
-        {REMOVE, "/fclib_local/vectors/q", 0, 0, "box.hdf5: /fclib_local/vectors/q is missing"},
-        {REMOVE, "/fclib_local/W", 0, 0, "box.hdf5: /fclib_local/W is missing"},
-        {REMOVE, "/fclib_local/W/m", 0, 0, "box.hdf5: /fclib_local/W/m is missing"},
-        {REMOVE, "/fclib_local/W/n", 0, 0, "box.hdf5: /fclib_local/W/n is missing"},
-        {REMOVE, "/fclib_local/W/nz", 0, 0, "box.hdf5: /fclib_local/W/nz is missing"},
-        {REMOVE, "/fclib_local/W/nzmax", 0, 0, "box.hdf5: /fclib_local/W/nzmax is missing"},
-        {REMOVE, "/fclib_local/W/p", 0, 0, "box.hdf5: /fclib_local/W/p is missing"},
-        {REMOVE, "/fclib_local/W/i", 0, 0, "box.hdf5: /fclib_local/W/i is missing"},
-        {REMOVE, "/fclib_local/W/x", 0, 0, "box.hdf5: /fclib_local/W/x is missing"},
-        {AS_GROUP, "/fclib_local/W/x", 0, 0, "box.hdf5: /fclib_local/W/x must be a dataset"},
-        {AS_TEXT, "/fclib_local/W", 0, 0, "box.hdf5: /fclib_local/W must be a group"},
-        {AS_TEXT, "/fclib_local/vectors/q", 0, 0,
-         "box.hdf5: /fclib_local/vectors/q has the wrong type; it must hold real numbers"},
-        {AS_REALS, "/fclib_local/W/i", 0, 0,
-         "box.hdf5: /fclib_local/W/i has the wrong type; it must hold integers"},
-        {AS_GROUP, "/fclib_local/info/title", 0, 0,
-         "box.hdf5: /fclib_local/info/title must be a dataset"},
-        {AS_TABLE, "/fclib_local/vectors/q", 0, 0,
-         "box.hdf5: /fclib_local/vectors/q has 2 dimensions; it must be a plain list"},
-        {SOFT, "/fclib_local/vectors/q", 0, 0,
-         "box.hdf5: /fclib_local/vectors/q is a link to another place; it must be in the file "
-         "itself"},
-        {OUTSIDE, "/fclib_local/W", 0, 0,
-         "box.hdf5: /fclib_local/W is a link to another place; it must be in the file itself"},
-        {EXTERNAL, "/fclib_local/vectors/q", 0, 0,
-         "box.hdf5: /fclib_local/vectors/q is stored in a way that is not supported; it must be in "
-         "the file itself, contiguous or in chunks"},
-        {PROMISE, "/fclib_local/W/x", 0, 0,
-         "box.hdf5: /fclib_local/W/x promises 8589934592 bytes; the file holds only 0 of them"},
-        {LATE, "/fclib_local/vectors/mu", 0, 0,
-         "box.hdf5: /fclib_local/vectors/mu promises 16 bytes; the file holds only 0 of them"},
-        {SET, "/fclib_local/spacedim", 0, 4,
-         "box.hdf5: /fclib_local/spacedim is 4; it must be 2 or 3"},
-        {SET, "/fclib_local/spacedim", 0, -3,
-         "box.hdf5: /fclib_local/spacedim is -3; it must be 2 or 3"},
-        {RESIZE, "/fclib_local/spacedim", 2, 3,
-         "box.hdf5: /fclib_local/spacedim has 2 entries; it must have 1"},
-        {RESIZE, "/fclib_local/vectors/q", 5, 0,
-         "box.hdf5: /fclib_local/vectors/q has 5 entries; it must have 6 (3 for each of the 2 "
-         "entries of mu)"},
-        {RESIZE, "/fclib_local/vectors/mu", 3, 0,
-         "box.hdf5: /fclib_local/vectors/q has 6 entries; it must have 9 (3 for each of the 3 "
-         "entries of mu)"},
-        {SET, "/fclib_local/vectors/mu", 1, -0.25,
-         "box.hdf5: /fclib_local/vectors/mu[1] is -0.25; it must not be negative"},
-        {SET, "/fclib_local/vectors/mu", 1, INFINITY,
-         "box.hdf5: /fclib_local/vectors/mu[1] is inf; it must be finite"},
-        {SET, "/fclib_local/vectors/q", 5, NAN,
-         "box.hdf5: /fclib_local/vectors/q[5] is nan; it must be finite"},
-        {SET, "/fclib_local/W/x", 3, -INFINITY,
-         "box.hdf5: /fclib_local/W/x[3] is -inf; it must be finite"},
-        {SET, "/fclib_local/W/m", 0, 7,
-         "box.hdf5: /fclib_local/W/m is 7; it must be 6 (the length of vectors/q)"},
-        {SET, "/fclib_local/W/n", 0, -6,
-         "box.hdf5: /fclib_local/W/n is -6; it must be 6 (the length of vectors/q)"},
-        {SET, "/fclib_local/W/m", 0, 2147483647,
-         "box.hdf5: /fclib_local/W/m is 2147483647; it must be 6 (the length of vectors/q)"},
-        {SET, "/fclib_local/W/nz", 0, -3,
-         "box.hdf5: /fclib_local/W/nz is -3; it must be -1 (by columns), -2 (by rows) or the "
-         "number of triplets"},
-        {SET, "/fclib_local/W/nz", 0, 2000000000,
-         "box.hdf5: /fclib_local/W/i has 12 entries; it must have at least 2000000000 (nz)"},
-        {SET, "/fclib_local/W/nzmax", 0, 3,
-         "box.hdf5: /fclib_local/W/nzmax is 3; it must be at least 12, the number of entries"},
-        {SET, "/fclib_local/W/i", 7, 900,
-         "box.hdf5: /fclib_local/W/i[7] is 900; it must be below 6 (/fclib_local/W has 6 rows)"},
-        {SET, "/fclib_local/W/i", 0, -1,
-         "box.hdf5: /fclib_local/W/i[0] is -1; it must not be negative"},
-        {AS_WIDE, "/fclib_local/W/i", 2, 9e9,
-         "box.hdf5: /fclib_local/W/i[2] is 9000000000; it must fit in 32 bits"},
-        {SET, "/fclib_local/W/p", 0, 1, "box.hdf5: /fclib_local/W/p[0] is 1; it must be 0"},
-        {SET, "/fclib_local/W/p", 2, 0,
-         "box.hdf5: /fclib_local/W/p[2] is 0; it must not be below p[1], which is 2"},
-        {SET, "/fclib_local/W/p", 6, 99,
-         "box.hdf5: /fclib_local/W/i has 12 entries; it must have at least 99 (the last entry of "
-         "p)"},
-        {RESIZE, "/fclib_local/W/p", 6, 0,
-         "box.hdf5: /fclib_local/W/p has 6 entries; it must have 7 (one more than /fclib_local/W "
-         "has columns)"},
-        {RESIZE, "/fclib_local/W/i", 11, 0,
-         "box.hdf5: /fclib_local/W/i has 11 entries; it must have at least 12 (the last entry of "
-         "p)"},
-        {RESIZE, "/fclib_local/W/x", 11, 0,
-         "box.hdf5: /fclib_local/W/x has 11 entries; it must have at least 12 (the number of "
-         "entries)"},
-    };
     const FilFclib file = make_two_contacts();
-    CHECK_EDITS(file, edits);
+    CHECK_EDITS(file, local_faults);
 }
 
 static void every_fault_of_equality_rows_and_global_files_has_its_sentence(void) {
     FilArena arena = fil_arena_make(NULL);
     FilRandom random = fil_random_make(4);
     static const Edit local[] = {
-        {REMOVE, "/fclib_local/V", 0, 0, "box.hdf5: /fclib_local/V is missing"},
-        {REMOVE, "/fclib_local/R", 0, 0, "box.hdf5: /fclib_local/R is missing"},
-        {REMOVE, "/fclib_local/vectors/s", 0, 0, "box.hdf5: /fclib_local/vectors/s is missing"},
-        {RESIZE, "/fclib_local/vectors/s", 3, 0,
+        {"/fclib_local/V", REMOVE, 0, 0, "box.hdf5: /fclib_local/V is missing"},
+        {"/fclib_local/R", REMOVE, 0, 0, "box.hdf5: /fclib_local/R is missing"},
+        {"/fclib_local/vectors/s", REMOVE, 0, 0, "box.hdf5: /fclib_local/vectors/s is missing"},
+        {"/fclib_local/vectors/s", RESIZE, 3, 0,
          "box.hdf5: /fclib_local/V/n is 2; it must be 3 (the length of vectors/s)"},
-        {SET, "/fclib_local/R/m", 0, 9,
+        {"/fclib_local/R/m", SET, 0, 9,
          "box.hdf5: /fclib_local/R/m is 9; it must be 2 (the length of vectors/s)"},
     };
     const FilFclib with_rows = make_local(&arena, &random, 3, 2, 2);
     CHECK_EDITS(with_rows, local);
     static const Edit global[] = {
-        {REMOVE, "/fclib_global/M", 0, 0, "box.hdf5: /fclib_global/M is missing"},
-        {REMOVE, "/fclib_global/H", 0, 0, "box.hdf5: /fclib_global/H is missing"},
-        {REMOVE, "/fclib_global/G", 0, 0, "box.hdf5: /fclib_global/G is missing"},
-        {REMOVE, "/fclib_global/vectors/b", 0, 0, "box.hdf5: /fclib_global/vectors/b is missing"},
-        {REMOVE, "/fclib_global/vectors/f", 0, 0, "box.hdf5: /fclib_global/vectors/f is missing"},
-        {RESIZE, "/fclib_global/vectors/f", 8, 0,
+        {"/fclib_global/M", REMOVE, 0, 0, "box.hdf5: /fclib_global/M is missing"},
+        {"/fclib_global/H", REMOVE, 0, 0, "box.hdf5: /fclib_global/H is missing"},
+        {"/fclib_global/G", REMOVE, 0, 0, "box.hdf5: /fclib_global/G is missing"},
+        {"/fclib_global/vectors/b", REMOVE, 0, 0, "box.hdf5: /fclib_global/vectors/b is missing"},
+        {"/fclib_global/vectors/f", REMOVE, 0, 0, "box.hdf5: /fclib_global/vectors/f is missing"},
+        {"/fclib_global/vectors/f", RESIZE, 8, 0,
          "box.hdf5: /fclib_global/M/m is 7; it must be 8 (the length of vectors/f)"},
-        {RESIZE, "/fclib_global/vectors/w", 8, 0,
+        {"/fclib_global/vectors/w", RESIZE, 8, 0,
          "box.hdf5: /fclib_global/vectors/w has 8 entries; it must have 6 (3 for each of the 2 "
          "entries of mu)"},
-        {SET, "/fclib_global/H/n", 0, 5,
+        {"/fclib_global/H/n", SET, 0, 5,
          "box.hdf5: /fclib_global/H/n is 5; it must be 6 (the length of vectors/w)"},
-        {SET, "/fclib_global/G/m", 0, 5,
+        {"/fclib_global/G/m", SET, 0, 5,
          "box.hdf5: /fclib_global/G/m is 5; it must be 7 (the length of vectors/f)"},
-        {SET, "/fclib_global/vectors/f", 0, NAN,
+        {"/fclib_global/vectors/f", SET, 0, NAN,
          "box.hdf5: /fclib_global/vectors/f[0] is nan; it must be finite"},
     };
     const FilFclib whole = make_global(&arena, &random, 3, 2, 1);
@@ -660,8 +660,8 @@ static void every_fault_of_equality_rows_and_global_files_has_its_sentence(void)
 static void triplets_that_fit_neither_way_are_refused(void) {
     FilArena arena = fil_arena_make(NULL);
     const FilFclib file = make_two_contacts();
-    const Edit edits[] = {{SET, "/fclib_local/W/nz", 0, 5, NULL},
-                          {SET, "/fclib_local/W/p", 3, 6, NULL}};
+    const Edit edits[] = {{"/fclib_local/W/nz", SET, 0, 5, NULL},
+                          {"/fclib_local/W/p", SET, 3, 6, NULL}};
     FilError error;
     FilFclib *got = read_image(edit_image(&arena, write_image(&arena, &file), edits, 2), &error);
     CHECK(got == NULL);
@@ -675,9 +675,9 @@ static void triplets_that_fit_neither_way_are_refused(void) {
 static void sums_that_overflow_are_refused(void) {
     FilArena arena = fil_arena_make(NULL);
     const FilFclib file = make_two_contacts();
-    const Edit edits[] = {{SET, "/fclib_local/W/x", 0, 1e308, NULL},
-                          {SET, "/fclib_local/W/x", 1, 1e308, NULL},
-                          {SET, "/fclib_local/W/i", 1, 0, NULL}};
+    const Edit edits[] = {{"/fclib_local/W/x", SET, 0, 1e308, NULL},
+                          {"/fclib_local/W/x", SET, 1, 1e308, NULL},
+                          {"/fclib_local/W/i", SET, 1, 0, NULL}};
     FilError error;
     FilFclib *got = read_image(edit_image(&arena, write_image(&arena, &file), edits, 3), &error);
     CHECK(got == NULL);
@@ -727,7 +727,9 @@ static int count_files(void) {
     for (struct dirent *entry = NULL; open_folder != NULL && (entry = readdir(open_folder));) {
         count += entry->d_name[0] != '.';
     }
-    (void)closedir(open_folder);
+    if (open_folder != NULL) {
+        (void)closedir(open_folder);
+    }
     return count;
 }
 
@@ -848,43 +850,51 @@ static void *count_resize(void *user, void *block, size_t old_size, size_t new_s
     return realloc(block, new_size);
 }
 
-// Fail the 1st, 2nd, ... allocation until the call succeeds; nothing stays behind. The problem is
-// large enough that the arenas need many chunks.
+// Fail the 1st, 2nd, ... allocation until the call succeeds; nothing stays behind.
+static void check_reading_without_memory(const char *path) {
+    FilStatus status = FIL_E_NO_MEMORY;
+    int fail_at = 0;
+    for (; status != FIL_OK && fail_at < 100; fail_at++) {
+        Counter counter = {.left = fail_at};
+        const FilAllocator allocator = {count_resize, &counter};
+        FilFclib *got = NULL;
+        FilError error = {0};
+        status = fil_fclib_read(path, &allocator, &got, &error);
+        CHECK((status == FIL_OK) == (got != NULL));
+        CHECK(status == FIL_OK || (status == FIL_E_NO_MEMORY &&
+                                   strstr(error.text, ".hdf5: there is not enough") != NULL));
+        fil_fclib_destroy(got);
+        CHECK(counter.live == 0);
+    }
+    CHECK(status == FIL_OK && fail_at > 5);
+}
+
+static void check_writing_without_memory(const FilFclib *file) {
+    FilStatus status = FIL_E_NO_MEMORY;
+    int fail_at = 0;
+    for (; status != FIL_OK && fail_at < 100; fail_at++) {
+        Counter counter = {.left = fail_at};
+        FilArena limited = fil_arena_make(&(FilAllocator){count_resize, &counter});
+        Image out = {0};
+        status = fil_fclib_write_memory(file, &limited, &out.bytes, &out.size, NULL);
+        CHECK(status == FIL_OK || status == FIL_E_NO_MEMORY);
+        fil_arena_destroy(&limited);
+        CHECK(counter.live == 0);
+    }
+    CHECK(status == FIL_OK && fail_at > 2);
+}
+
+// Problems large enough that the arenas need many chunks.
 static void every_allocation_may_fail(void) {
     for (int form = 0; form < 2; form++) {
         FilArena arena = fil_arena_make(NULL);
         FilRandom random = fil_random_make(6);
         const FilFclib file = form == 0 ? make_local(&arena, &random, 3, 60, 3)
                                         : make_global(&arena, &random, 3, 900, 40);
-        const Image image = write_image(&arena, &file);
         const char *path = path_in_folder("memory.hdf5");
-        FilError error;
-        CHECK(fil_write_file(path, image.bytes, image.size, false, &error) == FIL_OK);
-        FilStatus status = FIL_E_NO_MEMORY;
-        for (int fail_at = 0; status != FIL_OK && fail_at < 100; fail_at++) {
-            Counter counter = {.left = fail_at};
-            const FilAllocator allocator = {count_resize, &counter};
-            FilFclib *got = NULL;
-            status = fil_fclib_read(path, &allocator, &got, &error);
-            CHECK(status == FIL_OK || (status == FIL_E_NO_MEMORY && got == NULL));
-            CHECK(status == FIL_OK ||
-                  strstr(error.text, "memory.hdf5: there is not enough") != NULL);
-            CHECK(status != FIL_OK || fail_at >= 5);
-            fil_fclib_destroy(got);
-            CHECK(counter.live == 0);
-        }
-        CHECK(status == FIL_OK);
-        status = FIL_E_NO_MEMORY;
-        for (int fail_at = 0; status != FIL_OK && fail_at < 100; fail_at++) {
-            Counter counter = {.left = fail_at};
-            FilArena limited = fil_arena_make(&(FilAllocator){count_resize, &counter});
-            Image out = {0};
-            status = fil_fclib_write_memory(&file, &limited, &out.bytes, &out.size, &error);
-            CHECK(status == FIL_OK || status == FIL_E_NO_MEMORY);
-            fil_arena_destroy(&limited);
-            CHECK(counter.live == 0);
-        }
-        CHECK(status == FIL_OK);
+        CHECK(fil_fclib_write(path, &file, false, NULL) == FIL_OK);
+        check_reading_without_memory(path);
+        check_writing_without_memory(&file);
         (void)unlink(path);
         fil_arena_destroy(&arena);
     }
@@ -1006,9 +1016,9 @@ static void libfclib_reads_what_we_write(void) {
         struct fclib_solution *solution = fclib_read_solution(path);
         const int n = d * contacts;
         CHECK(solution != NULL && same_reals(solution->u, file.solution.u, n) &&
-              same_reals(solution->r, file.solution.r, n));
-        CHECK(local || same_reals(solution->v, file.solution.v, 7));
-        CHECK(p == 0 || same_reals(solution->l, file.solution.r + n, p));
+              same_reals(solution->r, file.solution.r, n) &&
+              (local || same_reals(solution->v, file.solution.v, 7)) &&
+              (p == 0 || same_reals(solution->l, file.solution.r + n, p)));
         int guess_count = 0;
         struct fclib_solution *guesses = fclib_read_guesses(path, &guess_count);
         CHECK(guess_count == 1 && same_reals(guesses->r, file.guess.r, n));

@@ -3,7 +3,7 @@
 // Without `force` the name is given by link(), which, unlike rename(), fails when the name is
 // taken, so that two programs cannot overwrite each other; file systems without links get a check
 // and a rename.
-#define _POSIX_C_SOURCE 200809L
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "atomic.h"
 
 #include "base/error.h"

@@ -9,7 +9,7 @@
 //               [ V^T R ]
 //
 // The order of checks is the order of the file's meaning: dimension, vectors, matrices.
-#define _POSIX_C_SOURCE 200809L
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "filum/fclib.h"
 
 #include "base/arena.h"
@@ -143,11 +143,9 @@ static FilStatus read_triplets(const Reader *r, const FilGroup *matrix, int nz, 
     const int rows = out->row_count, columns = out->column_count;
     const bool plain = are_below(i, nz, rows) && are_below(p, nz, columns);
     const bool reversed = !plain && are_below(p, nz, rows) && are_below(i, nz, columns);
-    if (!plain && !reversed) {
-        for (int e = 0; e < nz; e++) {
-            FIL_TRY(check_index(r, matrix, "i", e, i.value[e], rows, "rows"));
-            FIL_TRY(check_index(r, matrix, "p", e, p.value[e], columns, "columns"));
-        }
+    for (int e = 0; !plain && !reversed && e < nz; e++) { // find the culprit
+        FIL_TRY(check_index(r, matrix, "i", e, i.value[e], rows, "rows"));
+        FIL_TRY(check_index(r, matrix, "p", e, p.value[e], columns, "columns"));
     }
     out->count = nz;
     out->row = reversed ? p.value : i.value;
@@ -650,7 +648,7 @@ FilStatus fil_fclib_read(const char *path, const FilAllocator *allocator, FilFcl
     void *bytes = NULL;
     FilStatus status = load_file(&fields, descriptor, &bytes);
     (void)close(descriptor);
-    if (status == FIL_OK) {
+    if (bytes != NULL) {
         const hid_t id = open_image(&fields, bytes);
         fil_arena_destroy(&file_memory); // HDF5 has its own copy now
         fields.scratch = &scratch;

@@ -188,17 +188,17 @@ static FilStatus list_entries(const Writer *w, FilEntries *out) {
 }
 
 // The entries with rows in [row, row + rows) and columns in [column, column + columns), compressed;
-// zeros are left out. `transposed` swaps rows and columns of the result.
+// zeros are left out. `transposed` swaps rows and columns of the result. False: no memory.
 typedef struct Window {
     int row, rows, column, columns;
     bool transposed;
 } Window;
 
-static FilStatus cut(const Writer *w, const FilEntries *all, Window window, FilSparse *out) {
+static bool cut(const Writer *w, const FilEntries *all, Window window, FilSparse *out) {
     int *row = FIL_NEW(w->arena, int, all->count), *column = FIL_NEW(w->arena, int, all->count);
     double *value = FIL_NEW(w->arena, double, all->count);
     if (w->arena->failed) {
-        return fail_no_memory(w);
+        return false;
     }
     int count = 0;
     for (int e = 0; e < all->count; e++) {
@@ -217,7 +217,7 @@ static FilStatus cut(const Writer *w, const FilEntries *all, Window window, FilS
         .column = column,
         .value = value,
     };
-    return fil_sparse_from_entries(&part, w->arena, w->arena, out) ? FIL_OK : fail_no_memory(w);
+    return fil_sparse_from_entries(&part, w->arena, w->arena, out);
 }
 
 static bool are_equal(const FilSparse *a, const FilSparse *b) {
@@ -239,32 +239,34 @@ static FilStatus write_local(Writer *w, hid_t part, hid_t vectors) {
     const int n = w->n, p = w->p;
     FilEntries all = {0};
     FIL_TRY(list_entries(w, &all));
-    FilSparse matrix = {0}, mirror = {0};
-    FIL_TRY(cut(w, &all, (Window){0, n, 0, n, false}, &matrix));
-    write_matrix(w, part, "W", &matrix);
+    FilSparse W = {0}, V = {0}, mirror = {0}, R = {0};
+    if (!cut(w, &all, (Window){0, n, 0, n, false}, &W) ||
+        !cut(w, &all, (Window){0, n, n, p, false}, &V) ||
+        !cut(w, &all, (Window){n, p, 0, n, true}, &mirror) ||
+        !cut(w, &all, (Window){n, p, n, p, false}, &R)) {
+        return fail_no_memory(w);
+    }
+    if (!are_equal(&V, &mirror)) {
+        return fil_fail(w->error, FIL_E_ARGUMENT,
+                        "W couples contacts and equality blocks unsymmetrically; FCLIB holds only "
+                        "V and its transpose");
+    }
+    write_matrix(w, part, "W", &W);
     if (p > 0) {
-        FIL_TRY(cut(w, &all, (Window){0, n, n, p, false}, &matrix));
-        FIL_TRY(cut(w, &all, (Window){n, p, 0, n, true}, &mirror));
-        if (!are_equal(&matrix, &mirror)) {
-            return fil_fail(w->error, FIL_E_ARGUMENT,
-                            "W couples contacts and equality blocks unsymmetrically; FCLIB holds "
-                            "only V and its transpose");
-        }
-        write_matrix(w, part, "V", &matrix);
-        FIL_TRY(cut(w, &all, (Window){n, p, n, p, false}, &matrix));
-        write_matrix(w, part, "R", &matrix);
+        write_matrix(w, part, "V", &V);
+        write_matrix(w, part, "R", &R);
         write_reals(w, vectors, "s", p, w->file->problem.b + n);
     }
     write_reals(w, vectors, "q", n, w->file->problem.b);
     return FIL_OK;
 }
 
-// Columns first .. first + count - 1; only the offsets are made anew.
-static FilStatus slice_columns(const Writer *w, const FilSparse *matrix, int first, int count,
-                               FilSparse *out) {
+// Columns first .. first + count - 1; only the offsets are made anew. False: no memory.
+static bool slice_columns(const Writer *w, const FilSparse *matrix, int first, int count,
+                          FilSparse *out) {
     int *start = FIL_NEW(w->arena, int, (size_t)count + 1);
     if (start == NULL) {
-        return fail_no_memory(w);
+        return false;
     }
     const int begin = matrix->start[first];
     for (int k = 0; k <= count; k++) {
@@ -275,7 +277,7 @@ static FilStatus slice_columns(const Writer *w, const FilSparse *matrix, int fir
                        .start = start,
                        .index = matrix->index + begin,
                        .value = matrix->value + begin};
-    return FIL_OK;
+    return true;
 }
 
 static FilStatus write_global(Writer *w, hid_t part, hid_t vectors) {
@@ -284,13 +286,15 @@ static FilStatus write_global(Writer *w, hid_t part, hid_t vectors) {
         return fil_fail(w->error, FIL_E_ARGUMENT,
                         "the problem has compliance; FCLIB's global form cannot hold it");
     }
-    FilSparse columns = {0};
-    FIL_TRY(slice_columns(w, &global->H, 0, w->n, &columns));
+    FilSparse H = {0}, G = {0};
+    if (!slice_columns(w, &global->H, 0, w->n, &H) ||
+        !slice_columns(w, &global->H, w->n, w->p, &G)) {
+        return fail_no_memory(w);
+    }
     write_matrix(w, part, "M", &global->M);
-    write_matrix(w, part, "H", &columns);
+    write_matrix(w, part, "H", &H);
     if (w->p > 0) {
-        FIL_TRY(slice_columns(w, &global->H, w->n, w->p, &columns));
-        write_matrix(w, part, "G", &columns);
+        write_matrix(w, part, "G", &G);
         write_reals(w, vectors, "b", w->p, global->w + w->n);
     }
     write_reals(w, vectors, "f", global->M.row_count, global->f);

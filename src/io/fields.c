@@ -299,10 +299,10 @@ static FilStatus load_variable_text(const FilFields *fields, const Array *array,
         return fil_fields_fail(fields, FIL_E_FORMAT, "%s/%s cannot be read: %s", array->path,
                                array->name, fil_hdf_reason().text);
     }
-    const size_t length = text != NULL ? strlen(text) : 0;
-    char *copy = FIL_NEW_ZEROED(keep, char, length + 1);
-    if (copy != NULL && length > 0) {
-        memcpy(copy, text, length);
+    const size_t size = text != NULL ? strlen(text) + 1 : 1;
+    char *copy = FIL_NEW(keep, char, size);
+    if (copy != NULL) {
+        memcpy(copy, text != NULL ? text : "", size);
     }
     (void)H5free_memory(text);
     if (copy == NULL) {

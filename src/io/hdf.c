@@ -52,9 +52,8 @@ hid_t fil_hdf_open_image(const void *bytes, size_t size) {
     if (access < 0) {
         return -1;
     }
-    // HDF5 only reads from the buffer: it copies it
     hid_t file = -1;
-    if (H5Pset_file_image(access, (void *)(uintptr_t)bytes, size) >= 0) {
+    if (H5Pset_file_image(access, (void *)bytes, size) >= 0) { // it only reads them
         file = H5Fopen("filum-image", H5F_ACC_RDONLY, access);
     }
     const hid_t stack = file < 0 ? H5Eget_current_stack() : -1; // closing would clear the reason

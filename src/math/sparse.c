@@ -124,27 +124,27 @@ static void find_blocks(Blocks *b, int *start, int *column) {
     }
 }
 
-// Copy the entries into their blocks; `offset` says where every block begins.
+// Put the entries of scalar column k, in block column j, into their blocks; `offset` says where
+// every block begins.
+static void fill_column(Blocks *b, int k, int j, const size_t *offset, double *value) {
+    const size_t width = (size_t)(b->first[j + 1] - b->first[j]),
+                 across = (size_t)(k - b->first[j]);
+    for (int e = b->A->start[k]; e < b->A->start[k + 1]; e++) {
+        if (b->A->value[e] != 0.0) {
+            const int row = b->A->index[e], i = b->of[row];
+            b->next[i] += reach(b, i, j);
+            const size_t down = (size_t)(row - b->first[i]);
+            value[offset[b->next[i] - 1] + down * width + across] = b->A->value[e];
+        }
+    }
+}
+
 static void fill_blocks(Blocks *b, const size_t *offset, double *value) {
     forget(b);
     for (int j = 0; j < b->count; j++) {
-        const int width = b->first[j + 1] - b->first[j];
-        if (reach(b, j, j)) {
-            b->next[j]++;
-        }
+        b->next[j] += reach(b, j, j);
         for (int k = b->first[j]; k < b->first[j + 1]; k++) {
-            for (int e = b->A->start[k]; e < b->A->start[k + 1]; e++) {
-                if (b->A->value[e] == 0.0) {
-                    continue;
-                }
-                const int row = b->A->index[e], i = b->of[row];
-                if (reach(b, i, j)) {
-                    b->next[i]++;
-                }
-                const size_t at = offset[b->next[i] - 1];
-                value[at + (size_t)(row - b->first[i]) * (size_t)width +
-                      (size_t)(k - b->first[j])] = b->A->value[e];
-            }
+            fill_column(b, k, j, offset, value);
         }
     }
 }
