@@ -176,7 +176,7 @@ def bad_input_is_named_and_nothing_is_written():
         "none.hdf5": "none.hdf5: cannot open it: No such file or directory",
         "text.hdf5": "text.hdf5: it is not an HDF5 file",
         "void.hdf5": "void.hdf5: it is not an HDF5 file",
-        "truncated.hdf5": "truncated.hdf5: HDF5 cannot open it: truncated file",
+        "truncated.hdf5": "truncated.hdf5: it is truncated: it has ",
         "no-W.hdf5": "no-W.hdf5: /fclib_local/W is missing",
         "no-mu.hdf5": "no-mu.hdf5: /fclib_local/vectors/mu is missing",
         "sizes.hdf5": "/fclib_local/W/m is 13; it must be 12",

@@ -699,8 +699,7 @@ static void a_truncated_file_is_refused(void) {
     }
     FilError error;
     CHECK(read_image((Image){image.bytes, 1000}, &error) == NULL);
-    CHECK(strncmp(error.text, "box.hdf5: HDF5 cannot open it: truncated file: eof = 1000", 57) ==
-          0);
+    CHECK(strncmp(error.text, "box.hdf5: it is truncated: it has 1000 of ", 42) == 0);
     CHECK(read_image((Image){"P3 not HDF5 at all", 18}, &error) == NULL);
     CHECK(strcmp(error.text, "box.hdf5: it is not an HDF5 file") == 0);
     CHECK(read_image((Image){"", 0}, &error) == NULL);

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "io/fields.h"
+#include "io/hdf_check.h"
 #include "math/sparse.h"
 
 #include <errno.h>
@@ -564,20 +565,10 @@ static FilStatus read_image(hid_t id, const FilFields *fields, const FilAllocato
     return status;
 }
 
-// HDF5 looks for its signature at byte 0, 512, 1024, 2048, ...
-static bool has_signature(const void *bytes, size_t size) {
-    static const char signature[] = "\211HDF\r\n\032\n";
-    for (size_t at = 0; at + 8 <= size; at = at == 0 ? 512 : 2 * at) {
-        if (memcmp((const char *)bytes + at, signature, 8) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static hid_t open_image(const FilFields *fields, const void *bytes) {
-    if (!has_signature(bytes, fields->size)) {
-        (void)fil_fields_fail(fields, FIL_E_FORMAT, "it is not an HDF5 file");
+    FilHdfReason reason;
+    if (!fil_hdf_check(bytes, fields->size, &reason)) {
+        (void)fil_fields_fail(fields, FIL_E_FORMAT, "%s", reason.text);
         return -1;
     }
     const hid_t id = fil_hdf_open_image(bytes, fields->size);
