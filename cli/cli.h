@@ -1,0 +1,84 @@
+#ifndef FIL_CLI_H
+#define FIL_CLI_H
+
+// What the verbs of the program share: exit status, the option table, and talk on stderr.
+//
+// A verb is one static table entry; parsing, --help, the man page and shell completion all come
+// from it. To add a verb: write cli/cmd_<verb>.c with a `const CliVerb cli_<verb>`, and add it to
+// CLI_VERBS.
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CLI_VERBS(X) X(cli_solve)
+
+// Exit status, everywhere; of several files the highest wins.
+typedef enum CliStatus {
+    CLI_FINE = 0,
+    CLI_NOT_ACCEPTABLE = 1, // it ran, but did not converge, a case failed, ...
+    CLI_BAD_COMMAND = 2,
+    CLI_BAD_FILE = 3, // unreadable, invalid or unwritable
+    CLI_INTERRUPTED = 130
+} CliStatus;
+
+typedef struct CliChoice {
+    const char *name, *text;
+} CliChoice;
+
+typedef enum CliKind {
+    CLI_FLAG,   // bool
+    CLI_COUNT,  // int
+    CLI_REAL,   // double
+    CLI_TEXT,   // const char *
+    CLI_CHOICE, // int, index into the choices
+} CliKind;
+
+typedef struct CliOption {
+    const char *name;  // without the dashes
+    const char *value; // what the help calls it; NULL for a flag
+    const char *text;  // one line
+    CliKind kind;
+    int choice_count;
+    size_t offset;    // of the field in the verb's options
+    double low, high; // of counts and reals, both allowed
+    const CliChoice *choices;
+} CliOption;
+
+typedef struct CliVerb {
+    const char *name;
+    const char *operands;    // "FILE..."
+    const char *summary;     // one line
+    const char *description; // paragraphs, each one line
+    const char *examples;    // lines of "command\tcomment"
+    const CliOption *options;
+    int option_count;
+    CliStatus (*run)(const struct CliVerb *verb, int argc, char **argv);
+} CliVerb;
+
+#define CLI_DECLARE_VERB(verb) extern const CliVerb verb;
+CLI_VERBS(CLI_DECLARE_VERB)
+
+/// All verbs; `count` receives how many.
+const CliVerb *const *cli_verbs(int *count);
+
+/// Read `argv` (without program and verb) into `options`, which already holds the defaults. What is
+/// left, the operands, is moved to the front of argv. Returns how many there are; -1 after a
+/// mistake, which is then explained on stderr; -2 when --help was asked for and given.
+int cli_parse(const CliVerb *verb, int argc, char **argv, void *options);
+
+/// "filum: <sentence>" on stderr.
+void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/// The name that is nearest to `word`, when it is near enough to be meant; else NULL.
+const char *cli_nearest(const char *word, const char *const *names, int count);
+
+/// Help for the whole program, for one verb, as a man page, and as completion for bash; on stdout.
+void cli_help(void);
+void cli_help_verb(const CliVerb *verb);
+void cli_help_man(void);
+void cli_help_completion(void);
+
+/// Make sure that stdout took everything: CLI_FINE, or CLI_BAD_FILE after saying why.
+CliStatus cli_flush(void);
+
+#endif

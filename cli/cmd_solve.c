@@ -1,0 +1,668 @@
+// cmd_solve.c - filum solve: FCLIB files in; a table, or JSON, and solved files out.
+//
+// In three phases: the command line becomes a list of jobs (folders are opened, outputs are named
+// and checked); each job is read, solved, written and reported; the highest status is returned.
+// Ctrl-C and --max-seconds stop a solve through its iteration callback, so that what it has is
+// still reported; a second Ctrl-C kills.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#include "cli.h"
+
+#include "filum/fclib.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct Options {
+    int solver, local, function, convex;
+    int max_iterations, threads;
+    double tol, max_seconds;
+    const char *out;
+    bool json, force, quiet;
+} Options;
+
+#define CHOICE(code, name, text) {name, text},
+static const CliChoice solvers[] = {FIL_FRICTION_SOLVERS(CHOICE)};
+static const CliChoice locals[] = {FIL_LOCAL_SOLVERS(CHOICE)};
+static const CliChoice functions[] = {FIL_NEWTON_FUNCTIONS(CHOICE)};
+static const CliChoice convexes[] = {FIL_CONVEX_SOLVERS(CHOICE)};
+static const CliChoice outcomes[] = {FIL_OUTCOMES(CHOICE)};
+#define CHOICES(list) .choices = (list), .choice_count = sizeof(list) / sizeof *(list)
+#define FIELD(name) .offset = offsetof(Options, name)
+
+static const CliOption option_table[] = {
+    {.name = "solver",
+     .value = "NAME",
+     .kind = CLI_CHOICE,
+     FIELD(solver),
+     CHOICES(solvers),
+     .text = "how to solve; default auto"},
+    {.name = "local",
+     .value = "NAME",
+     .kind = CLI_CHOICE,
+     FIELD(local),
+     CHOICES(locals),
+     .text = "one-contact solver of gauss-seidel; default hybrid"},
+    {.name = "function",
+     .value = "NAME",
+     .kind = CLI_CHOICE,
+     FIELD(function),
+     CHOICES(functions),
+     .text = "function of newton; default fb"},
+    {.name = "convex",
+     .value = "NAME",
+     .kind = CLI_CHOICE,
+     FIELD(convex),
+     CHOICES(convexes),
+     .text = "convex solver of cadoux, socqp and convex; default interior"},
+    {.name = "tol",
+     .value = "TOL",
+     .kind = CLI_REAL,
+     FIELD(tol),
+     .low = 0.0,
+     .high = 1.0,
+     .text = "both residuals, scaled and natural, must get below; default 1e-8"},
+    {.name = "max-iterations",
+     .value = "N",
+     .kind = CLI_COUNT,
+     FIELD(max_iterations),
+     .low = 0,
+     .high = INT_MAX,
+     .text = "stop a solve after N; default 0, the solver's own limit"},
+    {.name = "max-seconds",
+     .value = "S",
+     .kind = CLI_REAL,
+     FIELD(max_seconds),
+     .low = 0.0,
+     .high = HUGE_VAL,
+     .text = "stop a solve after S seconds; default 0, no limit"},
+    {.name = "threads",
+     .value = "N",
+     .kind = CLI_COUNT,
+     FIELD(threads),
+     .low = 0,
+     .high = 4096,
+     .text = "threads; default 0, as many as the machine offers"},
+    {.name = "json", .kind = CLI_FLAG, FIELD(json), .text = "one JSON object a line, not a table"},
+    {.name = "out",
+     .value = "DIR",
+     .kind = CLI_TEXT,
+     FIELD(out),
+     .text = "write DIR/NAME.hdf5: the problem with its solution"},
+    {.name = "force", .kind = CLI_FLAG, FIELD(force), .text = "let --out replace files"},
+    {.name = "quiet", .kind = CLI_FLAG, FIELD(quiet), .text = "no progress; errors are still said"},
+};
+
+// One file to solve, and where it goes.
+typedef struct Job {
+    char *input, *output; // output NULL: nowhere
+} Job;
+
+typedef struct Jobs {
+    Job *list;
+    int count, room;
+    CliStatus status; // the worst so far
+} Jobs;
+
+static void note(Jobs *jobs, CliStatus status) {
+    jobs->status = status > jobs->status ? status : jobs->status;
+}
+
+static void fail_no_memory(Jobs *jobs) {
+    cli_say("there is not enough memory");
+    note(jobs, CLI_BAD_FILE);
+}
+
+// -------------------------------------------------------------------------------------------
+// inputs
+
+// `folder`/`name`, or just `name`; NULL when there is no memory.
+static char *join_path(const char *folder, const char *name) {
+    const size_t size = (folder != NULL ? strlen(folder) : 0) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path != NULL) {
+        const bool slash = folder != NULL && folder[0] != '\0' && folder[strlen(folder) - 1] != '/';
+        (void)snprintf(path, size, "%s%s%s", folder != NULL ? folder : "", slash ? "/" : "", name);
+    }
+    return path;
+}
+
+static void add_input(Jobs *jobs, const char *folder, const char *name) {
+    if (jobs->count == jobs->room) {
+        const int room = jobs->room > 0 ? 2 * jobs->room : 64;
+        Job *list = realloc(jobs->list, (size_t)room * sizeof *list);
+        if (list == NULL) {
+            fail_no_memory(jobs);
+            return;
+        }
+        jobs->list = list;
+        jobs->room = room;
+    }
+    char *path = join_path(folder, name);
+    if (path == NULL) {
+        fail_no_memory(jobs);
+        return;
+    }
+    jobs->list[jobs->count++] = (Job){.input = path};
+}
+
+static bool ends_with(const char *text, const char *ending) {
+    const size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+static int compare_jobs(const void *a, const void *b) {
+    return strcmp(((const Job *)a)->input, ((const Job *)b)->input);
+}
+
+static void add_folder(Jobs *jobs, const char *folder) {
+    DIR *open_folder = opendir(folder);
+    if (open_folder == NULL) {
+        cli_say("%s: cannot open the folder: %s", folder, strerror(errno));
+        note(jobs, CLI_BAD_FILE);
+        return;
+    }
+    const int first = jobs->count;
+    for (const struct dirent *entry = NULL; (entry = readdir(open_folder)) != NULL;) {
+        if (entry->d_name[0] != '.' && ends_with(entry->d_name, ".hdf5")) {
+            add_input(jobs, folder, entry->d_name);
+        }
+    }
+    (void)closedir(open_folder);
+    if (jobs->count == first) {
+        cli_say("%s: the folder holds no .hdf5 file", folder);
+        note(jobs, CLI_BAD_FILE);
+        return;
+    }
+    qsort(jobs->list + first, (size_t)(jobs->count - first), sizeof *jobs->list, compare_jobs);
+}
+
+// ------------------------------------------------------------------------------------------
+// outputs
+
+// DIR/NAME.hdf5 for .../NAME.hdf5 or .../NAME.h5.
+static char *name_output(const char *folder, const char *input) {
+    const char *slash = strrchr(input, '/'), *name = slash != NULL ? slash + 1 : input;
+    size_t length = strlen(name);
+    length -= ends_with(name, ".hdf5") ? 5 : ends_with(name, ".h5") ? 3 : 0;
+    const size_t size = length + sizeof ".hdf5";
+    char *file = malloc(size);
+    if (file == NULL) {
+        return NULL;
+    }
+    (void)snprintf(file, size, "%.*s.hdf5", (int)length, name);
+    char *path = join_path(folder, file);
+    free(file);
+    return path;
+}
+
+// The folder must be writable, or be makeable: then its nearest ancestor must be writable.
+static CliStatus check_folder(const char *folder) {
+    char *path = join_path(NULL, folder);
+    struct stat about;
+    int found = path != NULL ? stat(path, &about) : -1;
+    while (path != NULL && found != 0 && errno == ENOENT) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL || slash == path) {
+            found = stat(slash == path ? "/" : ".", &about);
+            (void)snprintf(path, 2, "%s", slash == path ? "/" : ".");
+            break;
+        }
+        *slash = '\0';
+        found = stat(path, &about);
+    }
+    const int reason = errno;
+    CliStatus status = CLI_FINE;
+    if (path == NULL || found != 0) {
+        cli_say("%s: cannot write there: %s", folder, strerror(reason));
+        status = CLI_BAD_FILE;
+    } else if (!S_ISDIR(about.st_mode)) {
+        cli_say("%s: cannot write there: %s is not a folder", folder, path);
+        status = CLI_BAD_FILE;
+    } else if (access(path, W_OK | X_OK) != 0) {
+        cli_say("%s: cannot write there: %s", folder, strerror(errno));
+        status = CLI_BAD_FILE;
+    }
+    free(path);
+    return status;
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat about_a, about_b;
+    return stat(a, &about_a) == 0 && stat(b, &about_b) == 0 && about_a.st_dev == about_b.st_dev &&
+           about_a.st_ino == about_b.st_ino;
+}
+
+static int compare_outputs(const void *a, const void *b) {
+    return strcmp(((const Job *)a)->output, ((const Job *)b)->output);
+}
+
+// Two inputs of one name would overwrite each other's output.
+static CliStatus check_distinct(const Jobs *jobs) {
+    const size_t count = (size_t)jobs->count;
+    Job *sorted = malloc((count + 1) * sizeof *sorted);
+    if (sorted == NULL) {
+        cli_say("there is not enough memory");
+        return CLI_BAD_FILE;
+    }
+    CliStatus status = CLI_FINE;
+    if (count > 0) {
+        memcpy(sorted, jobs->list, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, compare_outputs);
+    }
+    for (size_t k = 1; k < count; k++) {
+        if (strcmp(sorted[k - 1].output, sorted[k].output) == 0) {
+            cli_say("%s and %s would both be written to %s", sorted[k - 1].input, sorted[k].input,
+                    sorted[k].output);
+            status = CLI_BAD_COMMAND;
+        }
+    }
+    free(sorted);
+    return status;
+}
+
+static CliStatus check_output(const Job *job, bool force) {
+    struct stat about;
+    if (lstat(job->output, &about) != 0) {
+        return CLI_FINE;
+    }
+    if (!force) {
+        cli_say("%s exists already; --force replaces it", job->output);
+        return CLI_BAD_FILE;
+    }
+    if (!S_ISREG(about.st_mode)) {
+        cli_say("%s exists and is not a regular file", job->output);
+        return CLI_BAD_FILE;
+    }
+    if (is_same_file(job->input, job->output)) {
+        cli_say("%s would overwrite itself; choose another folder for --out", job->input);
+        return CLI_BAD_COMMAND;
+    }
+    return CLI_FINE;
+}
+
+// Before anything is solved: every output has a name that may be written.
+static CliStatus plan_outputs(Jobs *jobs, const Options *options) {
+    for (int k = 0; k < jobs->count; k++) {
+        jobs->list[k].output = name_output(options->out, jobs->list[k].input);
+        if (jobs->list[k].output == NULL) {
+            fail_no_memory(jobs);
+            return CLI_BAD_FILE;
+        }
+    }
+    CliStatus status = check_distinct(jobs);
+    status = status == CLI_FINE ? check_folder(options->out) : status;
+    for (int k = 0; k < jobs->count; k++) {
+        const CliStatus one = check_output(&jobs->list[k], options->force);
+        status = one > status ? one : status;
+    }
+    return status;
+}
+
+// mkdir -p, at the first write: a run that writes nothing leaves no folder.
+static bool make_folder(const char *folder) {
+    char *path = join_path(NULL, folder);
+    bool made = path != NULL;
+    for (char *c = path; made && *c != '\0'; c++) {
+        if (c > path && *c == '/') {
+            *c = '\0';
+            made = mkdir(path, 0777) == 0 || errno == EEXIST;
+            *c = '/';
+        }
+    }
+    made = made && (mkdir(path, 0777) == 0 || errno == EEXIST);
+    free(path);
+    return made;
+}
+
+// -----------------------------------------------------------------------------------------
+// progress
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+static double read_clock(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// What the callback needs to know.
+typedef struct Watch {
+    const char *name;
+    double start, limit; // seconds; no limit when 0
+    double shown;        // when the progress line was last written
+    bool show, plain;    // on a terminal; without escape codes
+    bool dirty;          // a progress line is on the screen
+} Watch;
+
+static bool is_set(const char *variable) {
+    const char *value = getenv(variable);
+    return value != NULL && value[0] != '\0';
+}
+
+static Watch make_watch(const Options *options) {
+    const char *terminal = getenv("TERM");
+    const bool dumb = terminal == NULL || strcmp(terminal, "dumb") == 0;
+    return (Watch){.limit = options->max_seconds,
+                   .show = !options->quiet && isatty(STDERR_FILENO) && !dumb,
+                   .plain = is_set("NO_COLOR")};
+}
+
+static void clear_progress(Watch *watch) {
+    if (watch->dirty) {
+        (void)fputs(watch->plain ? "\r                                                            "
+                                   "                   \r"
+                                 : "\r\033[K",
+                    stderr);
+        watch->dirty = false;
+    }
+}
+
+static bool on_iteration(void *user, const FilFrictionProgress *progress) {
+    Watch *watch = user;
+    const double now = read_clock();
+    if (watch->show && now - watch->shown > 0.1) {
+        clear_progress(watch);
+        (void)fprintf(stderr, "  %.30s  %d it  |  residual %.1e  |  %.12s  |  %.1f s", watch->name,
+                      progress->iteration, progress->scaled, progress->phase, now - watch->start);
+        (void)fflush(stderr);
+        watch->dirty = true;
+        watch->shown = now;
+    }
+    return !interrupted && !(watch->limit > 0.0 && now - watch->start >= watch->limit);
+}
+
+// -------------------------------------------------------------------------------------------
+// report
+
+typedef struct Result {
+    const char *file;
+    int contacts, dofs;
+    const char *solver;
+    FilFrictionInfo info;
+    double seconds;
+} Result;
+
+// Bytes of the UTF-8 character at `c`; 0 when it is not one.
+static int measure_character(const unsigned char *c) {
+    if (c[0] < 0x80) {
+        return 1;
+    }
+    const int length = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
+    // no stray continuation, no overlong form, no surrogate, nothing past U+10FFFF
+    if (c[0] < 0xc2 || c[0] > 0xf4 || (c[0] == 0xe0 && c[1] < 0xa0) ||
+        (c[0] == 0xed && c[1] > 0x9f) || (c[0] == 0xf0 && c[1] < 0x90) ||
+        (c[0] == 0xf4 && c[1] > 0x8f)) {
+        return 0;
+    }
+    for (int k = 1; k < length; k++) {
+        if ((c[k] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+// File names may hold any byte; what is not text becomes U+FFFD.
+static void print_json_text(const char *text) {
+    (void)putchar('"');
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
+        const int length = measure_character(c);
+        if (length == 0) {
+            (void)fputs("\\ufffd", stdout);
+        } else if (*c == '"' || *c == '\\') {
+            (void)printf("\\%c", *c);
+        } else if (*c < 32 || *c == 127) {
+            (void)printf("\\u%04x", *c);
+        } else {
+            (void)fwrite(c, 1, (size_t)length, stdout);
+        }
+        c += length > 0 ? length : 1;
+    }
+    (void)putchar('"');
+}
+
+// The shortest digits that read back to the same number; JSON knows no infinity.
+static void print_json_number(const char *name, double value) {
+    char text[32];
+    for (int digits = 6; digits <= 17; digits += digits == 6 ? 9 : 1) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) {
+            break;
+        }
+    }
+    (void)printf(",\"%s\":%s", name, isfinite(value) ? text : "null");
+}
+
+static void print_json(const Result *result) {
+    const FilFrictionInfo *info = &result->info;
+    (void)fputs("{\"file\":", stdout);
+    print_json_text(result->file);
+    (void)printf(",\"contacts\":%d,\"dofs\":%d,\"solver\":\"%s\",\"outcome\":\"%s\"",
+                 result->contacts, result->dofs, result->solver, outcomes[info->outcome].name);
+    (void)printf(",\"iterations\":%d", info->iterations);
+    print_json_number("natural", info->residual.natural);
+    print_json_number("scaled", info->residual.scaled);
+    print_json_number("alart_curnier", info->residual.alart_curnier);
+    (void)printf(",\"fallbacks\":%d", info->fallbacks);
+    print_json_number("seconds", result->seconds);
+    (void)puts("}");
+}
+
+static void print_heading(int width) {
+    (void)printf("%-*s  contacts   dofs  solver        outcome      iterations  natural   scaled   "
+                 " alart-c.  fallbacks   seconds\n",
+                 width, "file");
+}
+
+static void print_row(const Result *result, int width) {
+    const FilFrictionInfo *info = &result->info;
+    char dofs[16] = "-";
+    if (result->dofs > 0) {
+        (void)snprintf(dofs, sizeof dofs, "%d", result->dofs);
+    }
+    (void)printf("%-*s  %8d  %5s  %-12s  %-11s  %10d  %-8.2e  %-8.2e  %-8.2e  %9d  %8.4f\n", width,
+                 result->file, result->contacts, dofs, result->solver, outcomes[info->outcome].name,
+                 info->iterations, info->residual.natural, info->residual.scaled,
+                 info->residual.alart_curnier, info->fallbacks, result->seconds);
+}
+
+// --------------------------------------------------------------------------------------------
+// solve
+
+// Everything one run shares.
+typedef struct Run {
+    const Options *options;
+    Watch watch;
+    int width; // of the table's first column
+    bool headed;
+} Run;
+
+static CliStatus report(Run *run, const Result *result) {
+    clear_progress(&run->watch);
+    if (run->options->json) {
+        print_json(result);
+    } else {
+        if (!run->headed) {
+            print_heading(run->width);
+        }
+        print_row(result, run->width);
+        run->headed = true;
+    }
+    return cli_flush();
+}
+
+static CliStatus write_output(const Run *run, const Job *job, const FilFclib *file,
+                              const FilFrictionSolution *solution) {
+    FilFclib solved = *file;
+    solved.solution = (FilFclibVectors){.r = solution->r, .u = solution->u, .v = solution->v};
+    FilError error = {0};
+    if (!make_folder(run->options->out)) {
+        cli_say("%s: cannot make the folder: %s", run->options->out, strerror(errno));
+        return CLI_BAD_FILE;
+    }
+    if (fil_fclib_write(job->output, &solved, run->options->force, &error) != FIL_OK) {
+        cli_say("%s", error.text);
+        return CLI_BAD_FILE;
+    }
+    return CLI_FINE;
+}
+
+static FilFrictionSettings make_settings(Run *run) {
+    const Options *options = run->options;
+    FilFrictionSettings settings = fil_friction_settings_default();
+    settings.solver = (FilFrictionSolver)options->solver;
+    settings.local = (FilLocalSolver)options->local;
+    settings.function = (FilNewtonFunction)options->function;
+    settings.convex = (FilConvexSolver)options->convex;
+    settings.tolerance = options->tol;
+    settings.natural_tolerance = fmax(options->tol, DBL_MIN); // 0 would mean: do not ask
+    settings.max_iterations = options->max_iterations;
+    settings.thread_count = options->threads;
+    settings.on_iteration = on_iteration;
+    settings.user = &run->watch;
+    return settings;
+}
+
+// Solve, write and report one problem; `memory` holds r, u and v.
+static CliStatus solve_problem(Run *run, const Job *job, const FilFclib *file, double *memory) {
+    const size_t scalars =
+        (size_t)file->dimension * (size_t)file->contact_count + (size_t)file->equality_count;
+    FilFrictionSolution solution = {.r = memory, .u = memory + scalars};
+    if (file->problem.form == FIL_FORM_GLOBAL) {
+        solution.v = memory + 2 * scalars;
+    }
+    const FilFrictionSettings settings = make_settings(run);
+    Result result = {.file = job->input,
+                     .contacts = file->contact_count,
+                     .dofs = file->problem.dof_count,
+                     .solver = solvers[run->options->solver].name};
+    FilError error = {0};
+    run->watch.name = job->input;
+    run->watch.start = read_clock();
+    const FilStatus status =
+        fil_friction_solve(&file->problem, &settings, NULL, &solution, &result.info, &error);
+    result.seconds = read_clock() - run->watch.start;
+    if (status != FIL_OK) {
+        clear_progress(&run->watch);
+        cli_say("%s: %s", job->input, error.text);
+        return CLI_BAD_FILE;
+    }
+    CliStatus worst = result.info.outcome == FIL_CONVERGED ? CLI_FINE : CLI_NOT_ACCEPTABLE;
+    if (job->output != NULL) {
+        const CliStatus written = write_output(run, job, file, &solution);
+        worst = written > worst ? written : worst;
+    }
+    const CliStatus told = report(run, &result);
+    return told > worst ? told : worst;
+}
+
+static CliStatus solve_job(Run *run, const Job *job) {
+    FilFclib *file = NULL;
+    FilError error = {0};
+    if (fil_fclib_read(job->input, NULL, &file, &error) != FIL_OK) {
+        cli_say("%s", error.text);
+        return CLI_BAD_FILE;
+    }
+    const size_t scalars =
+        (size_t)file->dimension * (size_t)file->contact_count + (size_t)file->equality_count;
+    double *memory = calloc(2 * scalars + (size_t)file->problem.dof_count + 1, sizeof *memory);
+    CliStatus status = CLI_BAD_FILE;
+    if (memory == NULL) {
+        cli_say("%s: there is not enough memory to solve it", job->input);
+    } else {
+        status = solve_problem(run, job, file, memory);
+    }
+    free(memory);
+    fil_fclib_destroy(file);
+    return status;
+}
+
+static CliStatus solve_jobs(Jobs *jobs, const Options *options) {
+    Run run = {.options = options, .watch = make_watch(options)};
+    for (int k = 0; k < jobs->count; k++) {
+        const int length = (int)strlen(jobs->list[k].input);
+        run.width = length > run.width ? length : run.width;
+    }
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    (void)sigaction(SIGINT, &action, NULL);
+    for (int k = 0; k < jobs->count && !interrupted; k++) {
+        note(jobs, solve_job(&run, &jobs->list[k]));
+        if (ferror(stdout) != 0) { // nobody is listening
+            break;
+        }
+    }
+    if (interrupted) {
+        cli_say("interrupted");
+        note(jobs, CLI_INTERRUPTED);
+    }
+    return jobs->status;
+}
+
+static CliStatus run_solve(const CliVerb *verb, int argc, char **argv) {
+    Options options = {.tol = 1e-8};
+    const int operands = cli_parse(verb, argc, argv, &options);
+    if (operands < 0) {
+        return operands == -2 ? cli_flush() : CLI_BAD_COMMAND;
+    }
+    if (operands == 0) {
+        cli_say("which file? For instance: filum solve FILE.hdf5 (filum help solve says more)");
+        return CLI_BAD_COMMAND;
+    }
+    Jobs jobs = {0};
+    for (int k = 0; k < operands; k++) {
+        struct stat about;
+        if (stat(argv[k], &about) == 0 && S_ISDIR(about.st_mode)) {
+            add_folder(&jobs, argv[k]);
+        } else {
+            add_input(&jobs, NULL, argv[k]);
+        }
+    }
+    const CliStatus planned = options.out != NULL ? plan_outputs(&jobs, &options) : CLI_FINE;
+    note(&jobs, planned);
+    const CliStatus status = planned == CLI_FINE ? solve_jobs(&jobs, &options) : jobs.status;
+    for (int k = 0; k < jobs.count; k++) {
+        free(jobs.list[k].input);
+        free(jobs.list[k].output);
+    }
+    free(jobs.list);
+    return status;
+}
+
+const CliVerb cli_solve = {
+    .name = "solve",
+    .operands = "FILE...",
+    .summary = "solve friction problems in FCLIB's HDF5 format",
+    .description =
+        "Solve contact problems with exact Coulomb friction, read from FCLIB's HDF5 files, in "
+        "local or global form. A folder stands for all *.hdf5 files in it.\n"
+        "\n"
+        "Every file gives one row on standard output: contacts, degrees of freedom (where the file "
+        "tells), outcome (converged, stalled, no-solution, limit), iterations, residuals (natural: "
+        "|r - P(r - u~)| / |b|; scaled: the same in velocities, free of units; alart-curnier: half "
+        "the square of the Alart-Curnier function), calls of the fail-safe, and seconds from the "
+        "problem in memory to the solution.",
+    .examples = "filum solve box.hdf5\tsolve one problem\n"
+                "filum solve problems/ --json > results.jsonl\tall problems of a folder, for a "
+                "script\n"
+                "filum solve box.hdf5 --out solved\tkeep impulses and velocities in "
+                "solved/box.hdf5\n"
+                "filum solve box.hdf5 --solver newton --function ac --tol 1e-6\tcompare methods",
+    .options = option_table,
+    .option_count = sizeof option_table / sizeof *option_table,
+    .run = run_solve,
+};

@@ -1,0 +1,333 @@
+#!/usr/bin/python3
+"""Drives the real program. Usage: test_cli.py FILUM MAKE_PROBLEMS [filter]"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+FILUM, MAKE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+FIELDS = ["file", "contacts", "dofs", "solver", "outcome", "iterations", "natural", "scaled",
+          "alart_curnier", "fallbacks", "seconds"]
+
+
+class Skip(Exception):
+    pass
+
+
+def run(*arguments, **more):
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **more}
+    done = subprocess.run([FILUM, *arguments], **more)
+    done.out, done.err = (done.stdout or b"").decode(), (done.stderr or b"").decode()
+    return done
+
+
+def fails(status, text, *arguments):
+    """The program ends with this status, says one line that contains the text, and gives no data."""
+    done = run(*arguments)
+    assert done.returncode == status, (arguments, done.returncode, done.err)
+    assert done.out == "", done.out
+    assert text in done.err, done.err
+    assert done.err.count("\n") == 1 and done.err.startswith("filum: "), done.err
+
+
+def rows(done):
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+# ----------------------------------------------------------------------------------------- command
+
+def help_is_data_and_the_same_however_asked():
+    general = run("--help")
+    assert general.returncode == 0 and "usage: filum VERB" in general.out and general.err == ""
+    assert run("help").out == general.out == run("-h").out
+    verb = run("help", "solve")
+    assert verb.returncode == 0 and verb.err == ""
+    assert run("solve", "--help").out == verb.out == run("solve", "x", "-h").out
+    for option in ("solver", "local", "function", "convex", "tol", "max-iterations", "max-seconds",
+                   "threads", "json", "out", "force", "quiet", "help"):
+        assert f"--{option}" in verb.out, option
+    assert "examples:" in verb.out and "exit status" in verb.out
+
+
+def the_version_tells_what_was_built():
+    done = run("--version")
+    lines = done.out.splitlines()
+    assert done.returncode == 0 and lines[0].startswith("filum ") and "HDF5 1." in done.out
+    assert any(line.startswith("build ") for line in lines)
+    assert any(line.startswith("threads ") for line in lines)
+
+
+def man_page_and_completion_come_from_the_table():
+    man = run("help", "--man").out
+    assert man.startswith(".TH FILUM 1") and "max\\-seconds" in man
+    if shutil.which("man"):
+        page = subprocess.run(["man", "--warnings", "-l", "-"], input=man.encode(),
+                              capture_output=True, env={**os.environ, "MANPAGER": "cat"})
+        assert page.returncode == 0 and page.stderr == b"", page.stderr
+    script = run("help", "--completion").out
+    script += '\nCOMP_WORDS=(filum solve --solver gauss) COMP_CWORD=3; _filum; echo "$COMPREPLY"\n'
+    answer = subprocess.run(["bash"], input=script.encode(), capture_output=True)
+    assert answer.stdout == b"gauss-seidel\n", answer
+
+
+def mistakes_on_the_command_line_are_explained():
+    fails(2, "filum --help")
+    fails(2, "did you mean solve?", "slove")
+    fails(2, "there is no verb \"xyzzy\" (", "xyzzy")
+    fails(2, "did you mean solve?", "help", "slve")
+    fails(2, "which file?", "solve")
+    fails(2, "did you mean --max-seconds?", "solve", "--max-second", "1", "x")
+    fails(2, "options are long", "solve", "-j", "x")
+    fails(2, "--solver is \"newtn\"; it must be one of auto, gauss-seidel, newton", "solve",
+          "--solver", "newtn", "x")
+    fails(2, "did you mean newton?", "solve", "--solver=newtn", "x")
+    fails(2, "--local is \"quartic\"", "solve", "--local", "quartic", "x")
+    fails(2, "--function is \"FB\"", "solve", "--function", "FB", "x")
+    fails(2, "--convex is \"\"", "solve", "--convex", "", "x")
+    fails(2, "--tol is \"tiny\"; it must be a number of at least 0 and at most 1", "solve", "--tol",
+          "tiny", "x")
+    fails(2, "--tol is \"nan\"", "solve", "--tol", "nan", "x")
+    fails(2, "--tol is \"-1\"", "solve", "--tol=-1", "x")
+    fails(2, "--threads is \"1.5\"; it must be a whole number", "solve", "--threads", "1.5", "x")
+    fails(2, "--max-iterations is \"1e99\"", "solve", "--max-iterations", "1e99", "x")
+    fails(2, "--json takes no value", "solve", "--json=1", "x")
+    fails(2, "--out needs a value: --out DIR", "solve", "x", "--out")
+    fails(2, "--out is empty", "solve", "x", "--out", "")
+
+
+# ------------------------------------------------------------------------------------------- solve
+
+def a_solved_file_gives_one_row():
+    done = run("solve", "four.hdf5")
+    assert done.returncode == 0 and done.err == "", (done.returncode, done.err)
+    heading, row = done.out.splitlines()
+    assert heading.split()[:5] == ["file", "contacts", "dofs", "solver", "outcome"]
+    assert row.split()[:5] == ["four.hdf5", "4", "-", "auto", "converged"], row
+
+
+def json_has_exactly_the_promised_fields():
+    done = run("solve", "--json", "four.hdf5", "--tol", "1e-7")
+    (row,) = rows(done)
+    assert list(row) == FIELDS and done.returncode == 0 and done.err == ""
+    assert row["file"] == "four.hdf5" and row["contacts"] == 4 and row["solver"] == "auto"
+    assert row["outcome"] == "converged" and row["iterations"] > 0
+    assert 0 <= row["natural"] <= 1e-7 and 0 <= row["scaled"] <= 1e-7 and row["seconds"] > 0
+    (row,) = rows(run("solve", "--json", "global.hdf5"))
+    assert row["contacts"] == 1 and row["dofs"] == 3
+
+
+def names_are_escaped_in_json():
+    name = 'q"uo\\te\n\u00e9.hdf5'
+    shutil.copy("four.hdf5", name)
+    (row,) = rows(run("solve", "--json", name))
+    assert row["file"] == name
+    odd = b"bad\xff.hdf5"
+    shutil.copy("four.hdf5", odd)
+    (row,) = rows(run("solve", "--json", odd))
+    assert row["file"] == "bad\ufffd.hdf5"
+    shutil.copy("four.hdf5", "--json")
+    (row,) = rows(run("solve", "--json", "--", "--json"))
+    assert row["file"] == "--json"
+
+
+def not_converged_is_a_result_with_status_1():
+    done = run("solve", "--json", "--solver", "gauss-seidel", "--max-iterations", "1", "many.hdf5")
+    (row,) = rows(done)
+    assert done.returncode == 1 and row["outcome"] == "limit" and row["solver"] == "gauss-seidel"
+
+
+def max_seconds_stops_a_solve():
+    done = run("solve", "--json", "--solver", "gauss-seidel", "--max-seconds", "1e-9", "many.hdf5")
+    (row,) = rows(done)
+    assert done.returncode == 1 and row["outcome"] == "limit" and row["iterations"] <= 2
+
+
+def all_files_are_tried_and_the_worst_status_wins():
+    done = run("solve", "--json", "nan.hdf5", "four.hdf5", "none.hdf5", "many.hdf5")
+    assert done.returncode == 3 and len(rows(done)) == 2 and done.err.count("\n") == 2
+    done = run("solve", "--json", "--solver", "gauss-seidel", "--max-iterations", "1", "four.hdf5",
+               "many.hdf5")
+    assert done.returncode == 1 and len(rows(done)) == 2
+
+
+def a_folder_stands_for_its_files_in_order():
+    os.mkdir("set")
+    for name in ("b.hdf5", "a.hdf5", "c.txt", ".hidden.hdf5"):
+        shutil.copy("four.hdf5", f"set/{name}")
+    done = run("solve", "--json", "set/")
+    assert [row["file"] for row in rows(done)] == ["set/a.hdf5", "set/b.hdf5"]
+    os.mkdir("empty")
+    fails(3, "empty: the folder holds no .hdf5 file", "solve", "empty")
+
+
+# --------------------------------------------------------------------------------------- bad input
+
+def bad_input_is_named_and_nothing_is_written():
+    whole = open("four.hdf5", "rb").read()
+    open("truncated.hdf5", "wb").write(whole[:len(whole) // 2])
+    open("text.hdf5", "w").write("this is not HDF5\n")
+    open("void.hdf5", "w").close()
+    os.mkdir("folder.d")
+    for name, text in {
+        "none.hdf5": "none.hdf5: cannot open it: No such file or directory",
+        "text.hdf5": "text.hdf5: it is not an HDF5 file",
+        "void.hdf5": "void.hdf5: it is not an HDF5 file",
+        "truncated.hdf5": "truncated.hdf5: it is truncated: it has ",
+        "no-W.hdf5": "no-W.hdf5: /fclib_local/W is missing",
+        "no-mu.hdf5": "no-mu.hdf5: /fclib_local/vectors/mu is missing",
+        "sizes.hdf5": "/fclib_local/W/m is 13; it must be 12",
+        "range.hdf5": "/fclib_local/W/i[2] is 900; it must be below 12",
+        "order.hdf5": "/fclib_local/W/p[2] is 0; it must not be below p[1]",
+        "nan.hdf5": "/fclib_local/vectors/q[1] is nan; it must be finite",
+        "inf.hdf5": "/fclib_local/W/x[0] is inf; it must be finite",
+        "negative.hdf5": "/fclib_local/vectors/mu[3] is -1; it must not be negative",
+        "flat.hdf5": "/fclib_local/spacedim is 1; it must be 2 or 3",
+        "/dev/zero": "/dev/zero: it is a device or a pipe, not a file",
+    }.items():
+        fails(3, text, "solve", name, "--out", "result")
+        assert not os.path.exists("result"), name
+
+
+# ------------------------------------------------------------------------------------------ output
+
+def out_writes_the_problem_with_its_solution():
+    done = run("solve", "four.hdf5", "global.hdf5", "--out", "deep/er/out")
+    assert done.returncode in (0, 1), done.err  # 1: where a solver does not know the global form
+    assert sorted(os.listdir("deep/er/out")) == ["four.hdf5", "global.hdf5"]
+    again = run("solve", "--json", "deep/er/out/four.hdf5")
+    assert rows(again)[0]["contacts"] == 4 and again.returncode == 0
+    if shutil.which("h5ls"):
+        listing = subprocess.run(["h5ls", "-r", "deep/er/out/global.hdf5"], capture_output=True)
+        for vector in (b"/solution/r ", b"/solution/u ", b"/solution/v ", b"/fclib_global/info/title"):
+            assert vector in listing.stdout, listing.stdout
+
+
+def nothing_is_overwritten_unless_forced():
+    os.mkdir("out")
+    open("out/four.hdf5", "w").write("precious")
+    fails(3, "out/four.hdf5 exists already; --force replaces it", "solve", "many.hdf5", "four.hdf5",
+          "--out", "out")
+    assert os.listdir("out") == ["four.hdf5"] and open("out/four.hdf5").read() == "precious"
+    assert run("solve", "many.hdf5", "four.hdf5", "--out", "out", "--force").returncode == 0
+    assert sorted(os.listdir("out")) == ["four.hdf5", "many.hdf5"]
+    assert run("solve", "out/four.hdf5").returncode == 0
+
+
+def outputs_that_cannot_be_are_refused_before_solving():
+    os.mkdir("two")
+    shutil.copy("four.hdf5", "two/four.hdf5")
+    fails(2, "would both be written to out/four.hdf5", "solve", "four.hdf5", "two/four.hdf5",
+          "--out", "out")
+    fails(2, "two/four.hdf5 would overwrite itself", "solve", "two/four.hdf5", "--out", "two",
+          "--force")
+    fails(3, "many.hdf5: cannot write there: many.hdf5 is not a folder", "solve", "four.hdf5",
+          "--out", "many.hdf5")
+    fails(3, "cannot write there: ", "solve", "four.hdf5", "--out", "many.hdf5/deeper")
+    assert not os.path.exists("out")
+    if os.geteuid() != 0:
+        os.mkdir("locked", 0o500)
+        fails(3, "locked/out: cannot write there: Permission denied", "solve", "four.hdf5", "--out",
+              "locked/out")
+
+
+def a_full_disk_leaves_nothing_behind():
+    limit = ["bash", "-c", 'ulimit -f 1; trap "" XFSZ; exec "$0" solve four.hdf5 --out full', FILUM]
+    done = subprocess.run(limit, capture_output=True, timeout=60)
+    assert done.returncode == 3 and b"full/four.hdf5: cannot write it" in done.stderr, done
+    assert os.listdir("full") == []
+
+
+def lost_standard_output_is_an_error():
+    with open("/dev/full", "w") as full:
+        for arguments in (["solve", "four.hdf5"], ["solve", "--json", "four.hdf5"], ["--help"],
+                          ["--version"], ["help", "solve"]):
+            done = run(*arguments, stdout=full)
+            assert done.returncode == 3 and "No space left" in done.err, (arguments, done.err)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run("solve", "--json", *["four.hdf5"] * 50, stdout=writer)
+    os.close(writer)
+    assert done.returncode == 3 and done.err == "", (done.returncode, done.err)
+
+
+# --------------------------------------------------------------------------------------- interrupts
+
+def an_interrupt_ends_the_run_with_130_and_keeps_what_is_done():
+    process = subprocess.Popen([FILUM, "solve", "--json", *["many.hdf5"] * 20000],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    first = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    rest, said = process.communicate(timeout=60)
+    lines = (first + rest).decode().splitlines()
+    assert process.returncode == 130 and said == b"filum: interrupted\n", (process.returncode, said)
+    assert 0 < len(lines) < 20000
+    for line in lines:
+        assert list(json.loads(line)) == FIELDS
+
+
+def progress_goes_to_terminals_only():
+    import pty
+    for colour in ({}, {"NO_COLOR": "1"}):
+        master, slave = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", **colour}
+        if not colour:
+            environment.pop("NO_COLOR", None)
+        done = run("solve", "--json", "--solver", "gauss-seidel", "--tol", "1e-300", "--max-seconds",
+                   "0.5", "many.hdf5", stderr=slave, env=environment)
+        os.close(slave)
+        said = b""
+        try:
+            while chunk := os.read(master, 4096):
+                said += chunk
+        except OSError:
+            pass
+        os.close(master)
+        assert done.returncode == 1 and len(rows(done)) == 1
+        assert not colour or b"\033" not in said, said
+        if rows(done)[0]["seconds"] > 0.3:  # long enough that something was to be seen
+            assert b"residual" in said and b"many.hdf5" in said, said
+
+
+# ---------------------------------------------------------------------------------- public problems
+
+def public_problems_are_all_read():
+    problems = os.environ.get("FILUM_PROBLEMS")
+    if not problems or not os.path.isdir(problems):
+        raise Skip("FILUM_PROBLEMS names no folder")
+    names = sorted(name for name in os.listdir(problems) if name.endswith(".hdf5"))
+    done = run("solve", "--json", "--solver", "gauss-seidel", "--max-iterations", "3", problems)
+    assert [os.path.basename(row["file"]) for row in rows(done)] == names
+    assert done.returncode == 1 and done.err == "", done.err
+
+
+def main():
+    wanted = sys.argv[3] if len(sys.argv) > 3 else ""
+    counts = {"ok": 0, "FAIL": 0, "skip": 0}
+    tests = [test for name, test in globals().items()
+             if callable(test) and getattr(test, "__module__", "") == "__main__"
+             and name not in ("run", "fails", "rows", "main", "Skip") and wanted in name]
+    for test in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            subprocess.run([MAKE, folder], check=True)
+            try:
+                test()
+                result, why = "ok", ""
+            except Skip as skip:
+                result, why = "skip", f": {skip}"
+            except Exception as error:  # pylint: disable=broad-except
+                result, why = "FAIL", f": {type(error).__name__} line " \
+                    f"{error.__traceback__.tb_next.tb_lineno}: {error}"
+            os.chdir("/")
+        counts[result] += 1
+        print(f"{result:4} {test.__name__}{why}", flush=True)
+    print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
+    return 1 if counts["FAIL"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
