@@ -14,6 +14,7 @@
 #include "island.h"
 #include "local.h"
 #include "proximal.h"
+#include "reduce.h"
 #include "system.h"
 
 enum { LARGE_ISLAND = 2000 };
@@ -243,7 +244,17 @@ static void summarise(const Solve *x, FilFrictionInfo *info) {
 // --- the public calls ----------------------------------------------------------------------------
 
 static FilStatus build(const FilFrictionProblem *problem, FilArena *arena, FilSystem *system) {
-    return fil_system_from_blocks(problem, arena, system);
+    if (problem->form != FIL_FORM_GLOBAL) {
+        return fil_system_from_blocks(problem, arena, system);
+    }
+    FilReduction reduction;
+    FilFrictionProblem reduced;
+    bool regular;
+    FIL_TRY(fil_system_begin(problem, arena, system));
+    FIL_TRY(fil_reduction_begin(&problem->global, arena, &reduction));
+    FIL_TRY(fil_reduction_factor(&reduction, &problem->global.M, arena, &regular));
+    FIL_TRY(fil_reduction_problem(&reduction, problem, system->offset, arena, &reduced));
+    return fil_system_from_blocks(&reduced, arena, system);
 }
 
 static FilStatus solve_checked(const FilFrictionProblem *problem,
