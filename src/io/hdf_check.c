@@ -379,16 +379,17 @@ static bool check_old_file(Walk *w, uint64_t position) {
     if (!is_inside(w, 0, head + 72)) {
         return fail(w, w->size, "it is truncated");
     }
+    const uint64_t base = get(w, head, 8); // 0 too where a user block was put in front later
     w->leaf_width = 2 * (int)get(w, 16, 2);
     w->group_width = 2 * (int)get(w, 18, 2);
     w->chunk_width = 2 * (head == 28 ? (int)get(w, 24, 2) : 32);
-    if (w->bytes[13] != 8 || w->bytes[14] != 8 || get(w, head, 8) != position ||
+    if (w->bytes[13] != 8 || w->bytes[14] != 8 || (base != 0 && base != position) ||
         w->leaf_width == 0 || w->group_width == 0 || w->chunk_width == 0 ||
         get(w, head + 8, 8) != NOWHERE || get(w, head + 24, 8) != NOWHERE) {
         return fail(w, 0, "its superblock is damaged");
     }
-    const uint64_t whole = get(w, head + 16, 8);
-    if (whole > position + w->size) {
+    const uint64_t end = get(w, head + 16, 8), whole = end + (position - base);
+    if (end > UINT64_MAX / 2 || whole > position + w->size) {
         (void)snprintf(w->reason.text, sizeof w->reason.text,
                        "it is truncated: it has %" PRIu64 " of %" PRIu64 " bytes",
                        position + w->size, whole);
