@@ -58,7 +58,7 @@ void fil_cone_scale(int d, const double *x, const double *y, FilConeScaling *T, 
 
 void fil_cone_scale_primal(int d, const double *x, double t, FilConeScaling *T) {
     const double dx = root_of_det(d, x);
-    T->root = sqrt(dx / sqrt(t));
+    T->root = dx / sqrt(t);
     for (int k = 0; k < d; k++) {
         T->w[k] = x[k] / dx;
     }

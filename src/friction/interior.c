@@ -10,7 +10,15 @@
 // sigma that the predictor deserved, lambda o q = sigma m e - hx o hy. The right-hand side holds
 // the true velocity of r, whatever x is, so round-off in x and D slows convergence but does not
 // displace the solution. Steps to the boundary are found in the scaled space, where lambda is far
-// from it. W may be singular: D is positive in all directions but those without a cone.
+// from it.
+//
+// A sliding contact has x and y near opposite edges of the cone, x.y falling as their depth; but
+// their tangents are opposite only as well as the point is centred: an angle a costs x.y no more
+// than a^2. When the depth reaches round-off no step can centre any more, and the angle would stay
+// at 1e-8. So every part aims at a product x.y of at least FLATTEST x_N y_N, where Newton still
+// centres it, and quadratically: that brings the residual from 1e-8 to 1e-12.
+//
+// W may be singular: D is positive in all directions but those without a cone.
 //
 // No warm start: a point near the solution is a bad start for an interior method.
 #include <math.h>
@@ -22,7 +30,8 @@
 
 enum { MAX_ITERATIONS = 100, MAX_IDLE = 12 };
 
-static const double BOUNDARY = 0.99; // of the step to the boundary
+static const double BOUNDARY = 0.99;  // of the step to the boundary
+static const double FLATTEST = 1e-12; // least x.y / (x_N y_N) that is aimed at
 
 typedef struct Interior {
     FilCones cones;
@@ -149,10 +158,12 @@ static void find_correction(Interior *x, double gap) {
     const double sigma = fmax(left * left * left, 1e-6);
     for (int p = 0; p < c->count; p++) {
         const int at = c->part[p].at, d = c->part[p].size;
+        const double least = d > 1 ? FLATTEST * x->x[at] * x->y[at] : 0.0;
+        const double target = fmax(sigma * gap, least);
         double product[FIL_BLOCK_MAX];
         fil_cone_product(d, x->hx + at, x->hy + at, product);
         for (int k = 0; k < d; k++) {
-            product[k] = (k == 0 ? sigma * gap : 0.0) - product[k];
+            product[k] = (k == 0 ? target : 0.0) - product[k];
         }
         fil_cone_divide(d, x->lambda + at, product, x->q + at);
     }

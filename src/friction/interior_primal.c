@@ -24,7 +24,7 @@
 #include "convex.h"
 #include "law.h"
 
-enum { MAX_ITERATIONS = 300, MAX_IDLE = 40 };
+enum { MAX_ITERATIONS = 300, MAX_IDLE = 20 };
 
 static const double BOUNDARY = 0.9;  // of the step to the boundary
 static const double CENTRED = 0.7;   // decrement below which t falls
