@@ -6,10 +6,10 @@
 //
 //     r = argmin over K of 1/2 r^T W r + (b + E s)^T r,    s <- s + w (|u_T| - s),  u = W r + b.
 //
-// w = 1 converges for most problems and cycles for some (large mu, strongly coupled contacts):
-// whenever the change of s grows, w is halved; it recovers slowly. The inner tolerance follows the
-// residual. One iteration from s = 0 is the convex relaxation of Anitescu and others, in which
-// sliding contacts lift off at speed mu |u_T|.
+// w = 1 converges for most problems, but creeps or cycles for some; Aitken's w of two successive
+// changes c = |u_T| - s (Irons and Tuck 1969), w <- -w c0.(c1 - c0) / |c1 - c0|^2 within bounds,
+// cures both. The inner tolerance follows the residual. One iteration from s = 0 is the convex
+// relaxation of Anitescu and others, in which sliding contacts lift off at speed mu |u_T|.
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
 enum { MAX_OUTER = 200 };
 
 static const double INNER_REDUCTION = 0.01; // of the residual, by each convex problem
-static const double LEAST_WEIGHT = 0.05;
+static const double LEAST_WEIGHT = 0.1, LARGEST_WEIGHT = 20.0;
 
 typedef struct Cadoux {
     const FilSystem *s;
@@ -30,6 +30,7 @@ typedef struct Cadoux {
     void *self;
     double *shifted; // b + E s
     double *speed;   // s
+    double *change;  // |u_T| - s
     double *u, *best;
     double best_scaled;
 } Cadoux;
@@ -41,6 +42,7 @@ static FilStatus begin(Cadoux *x, const FilSystem *s, const FilIslandTask *task)
                   .method = fil_convex_method(task->settings->convex),
                   .shifted = FIL_NEW(arena, double, s->size),
                   .speed = FIL_NEW_ZEROED(arena, double, s->n),
+                  .change = FIL_NEW_ZEROED(arena, double, s->n),
                   .u = FIL_NEW(arena, double, s->size),
                   .best = FIL_NEW(arena, double, s->size),
                   .best_scaled = INFINITY};
@@ -70,16 +72,22 @@ static double tangential_speed(const FilSystem *s, const double *u, int i) {
     return sqrt(sum);
 }
 
-// s += weight (|u_T| - s); returns |the difference|, weighted as it enters the velocities.
-static double update_speeds(Cadoux *x, double weight) {
+// c = |u_T| - s, measured as it enters the velocities, and Aitken's weight from it and the last c.
+static double find_weight(Cadoux *x, double weight, bool first) {
     const FilSystem *s = x->s;
-    double sum = 0.0;
+    double along = 0.0, square = 0.0;
     for (int i = 0; i < s->n; i++) {
-        const double change = tangential_speed(s, x->u, i) - x->speed[i];
-        x->speed[i] += weight * change;
-        sum += s->kind[i] == FIL_BLOCK_COULOMB ? pow(s->mu[i] * change, 2.0) : 0.0;
+        const double change =
+            s->kind[i] == FIL_BLOCK_COULOMB ? tangential_speed(s, x->u, i) - x->speed[i] : 0.0;
+        const double difference = s->mu[i] * (change - x->change[i]);
+        along += s->mu[i] * x->change[i] * difference;
+        square += difference * difference;
+        x->change[i] = change;
     }
-    return sqrt(sum);
+    if (first || !(square > 0.0)) {
+        return 1.0;
+    }
+    return fmin(LARGEST_WEIGHT, fmax(LEAST_WEIGHT, -weight * along / square));
 }
 
 // The true residual of r; keeps the best.
@@ -96,12 +104,14 @@ static bool measure(Cadoux *x, const double *r, double *scaled) {
 static FilOutcome iterate(Cadoux *x, double *r, FilIslandResult *result) {
     const FilFrictionSettings *settings = x->task->settings;
     FilIslandTask inner = *x->task;
-    double scaled, weight = 1.0, change = INFINITY;
+    double scaled, weight = 1.0;
     if (measure(x, r, &scaled)) {
         return FIL_CONVERGED;
     }
     if (settings->warm_start) {
-        (void)update_speeds(x, 1.0);
+        for (int i = 0; i < x->s->n; i++) {
+            x->speed[i] = tangential_speed(x->s, x->u, i);
+        }
     }
     for (int outer = 0; outer < MAX_OUTER; outer++) {
         const int left = settings->max_iterations > 0
@@ -112,15 +122,16 @@ static FilOutcome iterate(Cadoux *x, double *r, FilIslandResult *result) {
         }
         shift(x);
         inner.scaled = fmax(INNER_REDUCTION * scaled, 0.1 * x->task->scaled);
-        inner.natural = INFINITY;
+        inner.natural = scaled > 10.0 * x->task->scaled ? INFINITY : 0.1 * x->task->natural;
         (void)x->method->solve(x->self, &inner, left < x->method->limit ? left : x->method->limit,
                                r, result);
         if (measure(x, r, &scaled)) {
             return FIL_CONVERGED;
         }
-        const double now = update_speeds(x, weight);
-        weight = now < 0.95 * change ? fmin(1.0, 1.2 * weight) : fmax(LEAST_WEIGHT, 0.5 * weight);
-        change = now;
+        weight = find_weight(x, weight, outer == 0);
+        for (int i = 0; i < x->s->n; i++) {
+            x->speed[i] = fmax(0.0, x->speed[i] + weight * x->change[i]);
+        }
     }
     return FIL_STALLED;
 }
