@@ -8,12 +8,17 @@
 //
 // Newton's equation of an interior point is dx + T^2 dy = c in every part, du = W dr + .., so
 //     (W + D) dr = ..,    D = f T^2 f.
+// The block D_i of a sliding contact has a condition of 1e12 and more near the solution, so W + D
+// is factored as L (L^-1 (W + D) L^-T) L^T, L L^T = W_ii + D_i: unit diagonal blocks, and pivots
+// that the block LU, which compares them with the largest entry of their block, takes as they are.
 #include "convex.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "law.h"
 
 // Of a typical W_ii, added for unknowns without a cone: joints may be redundant.
@@ -155,6 +160,7 @@ FilStatus fil_cones_create(const FilSystem *s, const FilIslandTask *task, const 
                            FilCones *out) {
     FilArena *arena = task->arena;
     *out = (FilCones){.s = s,
+                      .threads = task->threads,
                       .threshold = threshold,
                       .part = FIL_NEW(arena, FilConePart, s->size + s->n),
                       .dropped = FIL_NEW_ZEROED(arena, bool, s->size),
@@ -170,6 +176,8 @@ FilStatus fil_cones_create(const FilSystem *s, const FilIslandTask *task, const 
         out->D_at[i + 1] = out->D_at[i] + (int64_t)d * d;
     }
     out->D = FIL_NEW(arena, double, out->D_at[s->n]);
+    out->L = FIL_NEW(arena, double, out->D_at[s->n]);
+    out->scaled = FIL_NEW(arena, double, s->W.at[s->W.start[s->n]]);
     FIL_TRY(mask_matrix(out, arena));
     const FilBlockPattern pattern = {s->n, s->offset, s->W.start, s->W.column};
     FIL_TRY(fil_block_lu_analyse(&pattern, arena, task->scratch, &out->lu));
@@ -196,6 +204,78 @@ static void add_scaling(FilCones *c, const FilConePart *part, const FilConeScali
     }
 }
 
+// C := L of the symmetric part of C = L L^T, lower triangle. A pivot lost to round-off is replaced.
+static void factor_block(int d, double *C) {
+    double most = 0.0;
+    for (int k = 0; k < d; k++) {
+        most = fmax(most, C[k * (d + 1)]);
+    }
+    for (int k = 0; k < d; k++) {
+        for (int l = 0; l <= k; l++) {
+            double sum = 0.5 * (C[k * d + l] + C[l * d + k]);
+            for (int m = 0; m < l; m++) {
+                sum -= C[k * d + m] * C[l * d + m];
+            }
+            C[k * d + l] = k > l ? sum / C[l * (d + 1)] : sqrt(fmax(sum, DBL_EPSILON * most));
+        }
+    }
+}
+
+// x := L^-1 x, for the columns of a d x e matrix.
+static void solve_lower(int d, const double *L, int e, double *x) {
+    for (int k = 0; k < d; k++) {
+        for (int m = 0; m < e; m++) {
+            double sum = x[k * e + m];
+            for (int l = 0; l < k; l++) {
+                sum -= L[k * d + l] * x[l * e + m];
+            }
+            x[k * e + m] = sum / L[k * (d + 1)];
+        }
+    }
+}
+
+// x := x L^-T, for the rows of a d x e matrix.
+static void solve_upper(int e, const double *L, int d, double *x) {
+    for (int k = 0; k < d; k++) {
+        for (int m = 0; m < e; m++) {
+            double sum = x[k * e + m];
+            for (int l = 0; l < m; l++) {
+                sum -= L[m * e + l] * x[k * e + l];
+            }
+            x[k * e + m] = sum / L[m * (e + 1)];
+        }
+    }
+}
+
+// x := L^-T x.
+static void solve_transposed(int d, const double *L, double *x) {
+    for (int k = d - 1; k >= 0; k--) {
+        for (int l = k + 1; l < d; l++) {
+            x[k] -= L[l * d + k] * x[l];
+        }
+        x[k] /= L[k * (d + 1)];
+    }
+}
+
+// Rows of L^-1 (W + D) L^-T, L of the diagonal blocks.
+static void scale_rows(void *context, int first, int last) {
+    const FilCones *c = context;
+    const FilSystem *s = c->s;
+    const FilBlocks *W = &s->W;
+    for (int i = first; i < last; i++) {
+        const int d = fil_system_block_size(s, i);
+        for (int k = W->start[i]; k < W->start[i + 1]; k++) {
+            const int j = W->column[k], e = fil_system_block_size(s, j);
+            double *block = c->scaled + W->at[k];
+            for (int m = 0; m < d * e; m++) {
+                block[m] = c->W[W->at[k] + m] + (i == j ? c->D[c->D_at[i] + m] : 0.0);
+            }
+            solve_lower(d, c->L + c->D_at[i], e, block);
+            solve_upper(e, c->L + c->D_at[j], d, block);
+        }
+    }
+}
+
 void fil_cones_factor(FilCones *cones, const FilConeScaling *scaling) {
     const FilSystem *s = cones->s;
     memset(cones->D, 0, (size_t)cones->D_at[s->n] * sizeof *cones->D);
@@ -204,20 +284,33 @@ void fil_cones_factor(FilCones *cones, const FilConeScaling *scaling) {
     }
     for (int i = 0; i < s->n; i++) {
         const int d = fil_system_block_size(s, i);
+        const double *diagonal = cones->W + s->W.at[s->W.diagonal[i]];
+        double *D = cones->D + cones->D_at[i], *L = cones->L + cones->D_at[i];
         for (int k = 0; k < d; k++) {
-            if (cones->equal[s->offset[i] + k]) {
-                cones->D[cones->D_at[i] + k * (d + 1)] += ROUND_OFF_SHIFT / s->rho[i];
-            }
+            D[k * (d + 1)] += cones->equal[s->offset[i] + k] ? ROUND_OFF_SHIFT / s->rho[i] : 0.0;
         }
+        for (int k = 0; k < d * d; k++) {
+            L[k] = diagonal[k] + D[k];
+        }
+        factor_block(d, L);
     }
-    (void)fil_block_lu_factor(cones->lu, cones->W, cones->D);
+    fil_parallel_ranges(s->n, 128, cones->threads, scale_rows, cones);
+    (void)fil_block_lu_factor(cones->lu, cones->scaled, NULL);
 }
 
 bool fil_cones_solve(FilCones *cones, double *x) {
-    for (int k = 0; k < cones->s->size; k++) {
-        x[k] = cones->dropped[k] ? 0.0 : x[k];
+    const FilSystem *s = cones->s;
+    for (int i = 0; i < s->n; i++) {
+        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+            x[k] = cones->dropped[k] ? 0.0 : x[k];
+        }
+        solve_lower(fil_system_block_size(s, i), cones->L + cones->D_at[i], 1, x + s->offset[i]);
     }
-    return fil_block_lu_solve(cones->lu, x);
+    const bool useful = fil_block_lu_solve(cones->lu, x);
+    for (int i = 0; i < s->n; i++) {
+        solve_transposed(fil_system_block_size(s, i), cones->L + cones->D_at[i], x + s->offset[i]);
+    }
+    return useful;
 }
 
 // --- coordinates and measures --------------------------------------------------------------------

@@ -53,6 +53,7 @@ typedef struct FilConePart {
 
 typedef struct FilCones {
     const FilSystem *s;
+    int threads;
     const double *threshold; // or NULL
     FilConePart *part;
     int count;       // parts
@@ -61,7 +62,9 @@ typedef struct FilCones {
     bool *equal;     // [size] unknowns without a cone: u = 0
     int64_t *D_at;   // [n + 1] where the square block of i begins
     double *D;       // the scaling, in the coordinates of r
+    double *L;       // L L^T = W_ii + D_i, lower triangles
     const double *W; // values of W, dropped rows and columns being those of a diagonal
+    double *scaled;  // values of L^-1 (W + D) L^-T
     FilBlockLu *lu;
 } FilCones;
 
