@@ -286,8 +286,8 @@ static void convex_solvers_do_not_mind_a_singular_matrix(void) {
         const FilFrictionProblem *problem = dense_finish(&p);
         FilFrictionSettings settings = fil_friction_settings_default();
         settings.solver = FIL_SOLVER_SOCQP;
-        settings.tolerance = 1e-10;
-        Answer first = solve(problem, &settings);
+        settings.tolerance = 1e-8;
+        const Answer first = solve(problem, &settings);
         for (int c = 0; c < FIL_CONVEX_SOLVER_COUNT; c++) {
             settings.convex = (FilConvexSolver)c;
             const Answer answer = solve(problem, &settings);
@@ -420,16 +420,14 @@ static void pyramids_deflect_a_sliding_contact(void) {
     const Dense *p = one_contact(0.3, -1.0, 3.0 * cos(angle), 3.0 * sin(angle));
     FilFrictionSettings settings = fil_friction_settings_default();
     settings.solver = FIL_SOLVER_LINEARISED;
-    double previous = INFINITY;
-    for (int facets = 4; facets <= 256; facets *= 4) {
+    for (int facets = 3; facets <= 96; facets *= 2) {
         settings.facet_count = facets;
         const Answer answer = solve(&p->problem, &settings);
-        const double off = fabs(answer.r[2] * cos(angle) - answer.r[1] * sin(angle)) /
-                           hypot(answer.r[1], answer.r[2]);
+        const double length = hypot(answer.r[1], answer.r[2]);
+        const double off = fabs(answer.r[2] * cos(angle) - answer.r[1] * sin(angle)) / length;
         CHECK(answer.info.outcome == FIL_STALLED);
         CHECK(answer.info.iterations < 10);
-        CHECK(off < 0.5 * previous);
-        previous = off;
+        CHECK(off > 1e-4 && off < sin(acos(-1.0) / facets));
     }
 }
 
@@ -489,7 +487,7 @@ static void every_solver_can_be_stopped(void) {
     for (int i = 0; i < 8; i++) {
         dense_add(&p, FIL_BLOCK_COULOMB, 3, 0.5);
     }
-    dense_random(&p, &random, 30, 0.01);
+    dense_random(&p, &random, 16, 1e-3);
     const FilFrictionProblem *problem = dense_finish(&p);
     const int count = list_exact(1e-14);
     for (int k = 0; k < count; k++) {

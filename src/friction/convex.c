@@ -347,11 +347,26 @@ static double cylinder_square(int d, double threshold, double rho, const double 
     return sum;
 }
 
+// What round-off of r - rho u hides. Where there is no solution the central path runs to infinity,
+// and with it r, until u disappears in the difference and everything looks solved.
+static double blindness(const FilSystem *s, const double *r) {
+    double sum = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+            sum += pow(r[k] / s->rho[i], 2.0);
+        }
+    }
+    return DBL_EPSILON * sqrt(sum);
+}
+
 bool fil_cones_is_solved(const FilCones *cones, const FilIslandTask *task, const double *u,
                          const double *r, double *scaled) {
     const FilSystem *s = cones->s;
+    const double hidden = blindness(s, r);
     if (cones->threshold == NULL) {
-        return fil_island_is_solved(s, task, u, r, scaled);
+        const bool solved = fil_island_is_solved(s, task, u, r, scaled);
+        *scaled = fmax(*scaled, hidden);
+        return solved && hidden <= task->scaled;
     }
     double sum = 0.0, natural = 0.0;
     for (int i = 0; i < s->n; i++) {
@@ -365,7 +380,7 @@ bool fil_cones_is_solved(const FilCones *cones, const FilIslandTask *task, const
             natural += fil_law_natural(s->kind[i], d, s->mu[i], 1.0, u + o, r + o, NULL);
         }
     }
-    *scaled = sqrt(sum);
+    *scaled = fmax(sqrt(sum), hidden);
     return *scaled <= task->scaled && sqrt(natural) <= task->natural;
 }
 

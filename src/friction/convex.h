@@ -83,7 +83,8 @@ void fil_cones_gather(const FilCones *cones, const double *r, double *y);
 /// r += factor * y of a part, fixed components left out.
 void fil_cones_add(const FilConePart *part, const double *y, double *r);
 
-/// As fil_island_is_solved(), for the problem at hand.
+/// As fil_island_is_solved(), for the problem at hand; a residual that round-off may hide does not
+/// count as one.
 bool fil_cones_is_solved(const FilCones *cones, const FilIslandTask *task, const double *u,
                          const double *r, double *scaled);
 

@@ -16,7 +16,7 @@
 // their tangents are opposite only as well as the point is centred: an angle a costs x.y no more
 // than a^2. When the depth reaches round-off no step can centre any more, and the angle would stay
 // at 1e-8. So every part aims at a product x.y of at least FLATTEST x_N y_N, where Newton still
-// centres it, and quadratically: that brings the residual from 1e-8 to 1e-12.
+// centres it, and quadratically: that brings the residual from 1e-8 to 1e-13.
 //
 // W may be singular: D is positive in all directions but those without a cone.
 //
@@ -31,7 +31,7 @@
 enum { MAX_ITERATIONS = 100, MAX_IDLE = 12 };
 
 static const double BOUNDARY = 0.99;  // of the step to the boundary
-static const double FLATTEST = 1e-12; // least x.y / (x_N y_N) that is aimed at
+static const double FLATTEST = 1e-13; // least x.y / (x_N y_N) that is aimed at
 
 typedef struct Interior {
     FilCones cones;
