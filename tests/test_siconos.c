@@ -10,38 +10,32 @@
 #include <NumericsMatrix.h>
 #include <SolverOptions.h>
 
-static double *copy_of(const double *x, int count) {
-    double *copy = malloc((size_t)count * sizeof *copy);
-    if (copy == NULL) {
-        abort();
-    }
-    memcpy(copy, x, (size_t)count * sizeof *copy);
-    return copy;
+// Siconos loses memory of its own.
+const char *__lsan_default_suppressions(void);  // NOLINT(bugprone-reserved-identifier)
+const char *__lsan_default_suppressions(void) { // NOLINT(bugprone-reserved-identifier)
+    return "leak:libsiconos_numerics";
 }
 
 // Velocities by a Siconos solver; false when it says that it failed.
-static bool solve_by_siconos(const Dense *p, int solver, double *u) {
+static bool solve_by_siconos(Dense *p, int solver, double *u) {
     double r[DENSE_SIZE] = {0};
-    double *W = malloc((size_t)(p->size * p->size) * sizeof *W); // by columns
-    if (W == NULL) {
-        abort();
-    }
+    NumericsMatrix *M = NM_create(NM_DENSE, p->size, p->size);
     for (int k = 0; k < p->size; k++) {
         for (int l = 0; l < p->size; l++) {
-            W[l * p->size + k] = p->W[k][l];
+            M->matrix0[l * p->size + k] = p->W[k][l]; // by columns
         }
     }
-    NumericsMatrix *M = NM_create_from_data(NM_DENSE, p->size, p->size, W);
-    FrictionContactProblem *problem = frictionContactProblem_new_with_data(
-        3, p->n, M, copy_of(p->b, p->size), copy_of(p->mu, p->n));
+    FrictionContactProblem problem = {
+        .dimension = 3, .numberOfContacts = p->n, .M = M, .q = p->b, .mu = p->mu};
     SolverOptions *options = solver_options_create(solver);
     options->dparam[SICONOS_DPARAM_TOL] = 1e-10;
     options->iparam[SICONOS_IPARAM_MAX_ITER] = 20000;
     memset(u, 0, DENSE_SIZE * sizeof *u);
-    const int failed = fc3d_driver(problem, r, u, options);
+    const int failed = fc3d_driver(&problem, r, u, options);
     solver_options_delete(options);
     free(options);
-    frictionContactProblem_free(problem);
+    NM_clear(M);
+    free(M);
     return failed == 0;
 }
 

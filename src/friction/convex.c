@@ -333,7 +333,7 @@ void fil_cones_add(const FilConePart *part, const double *y, double *r) {
 // |r - P(r - rho u)|^2 with the cylinder for the cone.
 static double cylinder_square(int d, double threshold, double rho, const double *u,
                               const double *r) {
-    double y[FIL_BLOCK_MAX], length = 0.0;
+    double y[FIL_BLOCK_MAX] = {0.0}, length = 0.0;
     for (int k = 0; k < d; k++) {
         y[k] = r[k] - rho * u[k];
         length += k > 0 ? y[k] * y[k] : 0.0;

@@ -174,7 +174,7 @@ static bool move(Interior *x) {
     const FilCones *c = &x->cones;
     const int size = c->s->size;
     double step = fmin(1.0, BOUNDARY * find_step(x));
-    for (int trial = 0; trial < 30; trial++, step *= 0.5) {
+    for (int trial = 0; trial < 30; trial++) {
         for (int k = 0; k < size; k++) {
             x->try_r[k] = x->r[k] + step * x->dr[k];
         }
@@ -196,6 +196,7 @@ static bool move(Interior *x) {
             memcpy(x->y, x->try_y, (size_t)c->storage * sizeof *x->y);
             return step > 1e-10;
         }
+        step *= 0.5;
     }
     return false;
 }

@@ -129,7 +129,7 @@ static bool move(Barrier *x, double decrement) {
         length = fmin(length, fil_cone_step(c->part[p].size, e, x->step + c->part[p].at));
     }
     length = decrement < 1.0 ? 1.0 : fmin(1.0, BOUNDARY * length);
-    for (int trial = 0; trial < 30; trial++, length *= 0.5) {
+    for (int trial = 0; trial < 30; trial++) {
         bool inside = true;
         for (int p = 0; p < c->count && inside; p++) {
             const int at = c->part[p].at, d = c->part[p].size;
@@ -143,6 +143,7 @@ static bool move(Barrier *x, double decrement) {
             memcpy(x->x, x->try_x, (size_t)c->storage * sizeof *x->x);
             return true;
         }
+        length *= 0.5;
     }
     return false;
 }

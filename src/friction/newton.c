@@ -24,13 +24,12 @@
 #include "newton_step.h"
 #include "solvers.h"
 
-enum { MAX_ITERATIONS = 200, MAX_TRIALS = 40, MAX_IDLE = 25 };
+enum { MAX_ITERATIONS = 200, MAX_TRIALS = 40, MAX_IDLE = 25, MAX_SHIFTS = 6 };
 
 static const double M1 = 0.1, M2 = 0.9;
 static const double LONGEST = 1e10;      // step length
 static const double SHORTEST = 1e-12;    // step length that counts as none
 static const double SHIFT_FIRST = 1e-12; // in units of W_ii
-static const double SHIFT_LARGEST = 1e-2;
 
 typedef struct Newton {
     const FilSystem *s;
@@ -114,9 +113,8 @@ static double slope_along(Newton *x) {
 // A direction of descent, and the slope along it. False when there is none.
 static bool find_direction(Newton *x, double q, double *slope) {
     evaluate(x, x->u, x->r, x->F, &x->J);
-    for (double shift = 0.0; shift <= SHIFT_LARGEST;
-         shift = shift > 0.0 ? 100.0 * shift : SHIFT_FIRST) {
-        choose_active(x, shift);
+    for (int attempt = 0; attempt <= MAX_SHIFTS; attempt++) {
+        choose_active(x, attempt > 0 ? SHIFT_FIRST * pow(100.0, attempt - 1) : 0.0);
         if (!fil_newton_step_solve(x->step, x->F, x->d)) {
             continue;
         }
