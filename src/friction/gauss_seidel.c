@@ -7,7 +7,9 @@
 // threads with the same bits; small ones in the given order, which converges a little faster.
 //
 // The residual costs as much as a sweep, so it is looked at when the sum of the changes says that
-// it may be good enough, and otherwise every CHECK_EVERY sweeps.
+// it may be good enough, and otherwise every CHECK_EVERY sweeps. With pyramids in place of the
+// cones the exact residual says nothing of convergence: then the sweeps end when they change
+// little.
 #include "gauss_seidel.h"
 
 #include <math.h>
@@ -18,8 +20,11 @@
 #include "base/timer.h"
 #include "law.h"
 #include "local.h"
+#include "solvers.h"
 
 enum { MAX_SWEEPS = 20000, CHECK_EVERY = 25, COLOUR_FROM = 4096 };
+
+static const double SETTLED = 0.1; // change of a sweep, in units of the wanted residual
 
 typedef struct Sweep {
     const FilSystem *s;
@@ -111,6 +116,7 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
     const size_t bytes = (size_t)s->size * sizeof *r;
     const int limit =
         task->settings->max_iterations > 0 ? task->settings->max_iterations : MAX_SWEEPS;
+    const bool pyramids = task->settings->local == FIL_LOCAL_LINEARISED;
     double best_scaled = INFINITY;
     result->outcome = FIL_LIMIT;
     for (int sweep = 0;; sweep++) {
@@ -118,7 +124,8 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
         for (int i = 0; i < s->n; i++) {
             change += x.change[i];
         }
-        const bool last = sweep == limit;
+        const bool settled = pyramids && sweep > 0 && sqrt(change) <= SETTLED * task->scaled;
+        const bool last = sweep == limit || settled;
         if (last || sweep % CHECK_EVERY == 0 || (sweep > 0 && sqrt(change) <= 2.0 * task->scaled)) {
             double scaled;
             fil_system_velocity(s, r, u, task->threads);
@@ -127,7 +134,10 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
                 best_scaled = scaled;
                 memcpy(best, r, bytes);
             }
-            result->outcome = solved ? FIL_CONVERGED : FIL_LIMIT;
+            result->outcome = solved || settled ? FIL_CONVERGED : FIL_LIMIT;
+            if (settled) { // its own solution, not the one that happened to be nearest to exact
+                memcpy(best, r, bytes);
+            }
             if (solved || last || !fil_island_report(task, "gauss-seidel", sweep, scaled)) {
                 result->iterations += sweep;
                 break;
@@ -144,4 +154,13 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
     }
     memcpy(r, best, bytes);
     return FIL_OK;
+}
+
+FilStatus fil_linearised_solve(const FilSystem *s, const FilIslandTask *task, double *r,
+                               FilIslandResult *result) {
+    FilFrictionSettings settings = *task->settings;
+    settings.local = FIL_LOCAL_LINEARISED;
+    FilIslandTask pyramids = *task;
+    pyramids.settings = &settings;
+    return fil_gauss_seidel_solve(s, &pyramids, r, result);
 }

@@ -9,12 +9,14 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "convex.h"
 #include "filum/friction.h"
 #include "gauss_seidel.h"
 #include "island.h"
 #include "local.h"
 #include "proximal.h"
 #include "reduce.h"
+#include "solvers.h"
 #include "system.h"
 
 enum { LARGE_ISLAND = 2000 };
@@ -101,12 +103,18 @@ typedef struct Solve {
 
 static FilStatus solve_system(const FilSystem *s, const FilIslandTask *task, double *r,
                               FilIslandResult *result) {
-    switch (task->settings->solver) {
-    case FIL_SOLVER_GAUSS_SEIDEL:
-        return fil_gauss_seidel_solve(s, task, r, result);
-    default:
-        return fil_proximal_solve(s, task, r, result);
-    }
+    typedef FilStatus Solver(const FilSystem *, const FilIslandTask *, double *, FilIslandResult *);
+    static Solver *const solvers[FIL_FRICTION_SOLVER_COUNT] = {
+        [FIL_SOLVER_AUTO] = fil_proximal_solve,
+        [FIL_SOLVER_GAUSS_SEIDEL] = fil_gauss_seidel_solve,
+        [FIL_SOLVER_NEWTON] = fil_newton_solve,
+        [FIL_SOLVER_CADOUX] = fil_cadoux_solve,
+        [FIL_SOLVER_SOCQP] = fil_convex_solve, // of a system without coulomb blocks
+        [FIL_SOLVER_TRESCA] = fil_tresca_solve,
+        [FIL_SOLVER_CONVEX] = fil_convex_solve,
+        [FIL_SOLVER_LINEARISED] = fil_linearised_solve,
+    };
+    return solvers[task->settings->solver](s, task, r, result);
 }
 
 static void solve_island(void *context, int item) {
@@ -266,6 +274,9 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     FilArena *arena = &workspace->arena;
     FilSystem system;
     FIL_TRY(build(problem, arena, &system));
+    if (settings->solver == FIL_SOLVER_SOCQP) { // the law itself is another: residuals follow it
+        FIL_TRY(fil_system_as_cones(&system, arena, &system));
+    }
     double *r = FIL_NEW_ZEROED(arena, double, system.size);
     double *u = FIL_NEW(arena, double, system.size);
     if (r == NULL || u == NULL) {

@@ -1,0 +1,193 @@
+// gradient.c - accelerated projected gradient for the convex cone problem.
+//
+// In impulses measured block by block in units of sqrt(rho_i), a metric that leaves the projection
+// on a cone what it is, one step from the point p is
+//
+//     r_i <- P(p_i - rho_i / L (W p + b)_i),    L at least the largest eigenvalue of R W, R = rho.
+//
+// Nesterov's extrapolation p = r + beta (r - old r) with the restart of O'Donoghue and Candes
+// (2015): the momentum is dropped when it points uphill. L begins as the estimate of a power
+// iteration, which is a little low, and grows whenever a step shows more curvature than it allows.
+// W p follows from W r by linearity, so an iteration costs one product with W.
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/timer.h"
+#include "convex.h"
+#include "law.h"
+
+enum { MAX_ITERATIONS = 20000, POWER_ITERATIONS = 30, CHECK_EVERY = 5 };
+
+typedef struct Gradient {
+    const FilSystem *s;
+    double *r, *old, *p;    // [size]
+    double *Wr, *Wold, *Wp; // [size]
+    double *u, *best;       // [size]
+    double best_scaled;
+    double L;
+} Gradient;
+
+static FilStatus create(const FilSystem *s, const FilIslandTask *task, void **self) {
+    FilArena *arena = task->arena;
+    Gradient *x = FIL_NEW(arena, Gradient, 1);
+    if (x == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    *x = (Gradient){.s = s};
+    double **arrays[] = {&x->r, &x->old, &x->p, &x->Wr, &x->Wold, &x->Wp, &x->u, &x->best};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        *arrays[k] = FIL_NEW(arena, double, s->size);
+    }
+    *self = x;
+    return arena->failed ? FIL_E_NO_MEMORY : FIL_OK;
+}
+
+// W r: what the system offers is W r + b.
+static void multiply(const FilSystem *s, const double *r, double *Wr, int threads) {
+    fil_system_velocity(s, r, Wr, threads);
+    for (int k = 0; k < s->size; k++) {
+        Wr[k] -= s->b[k];
+    }
+}
+
+// The largest eigenvalue of R W, from below. Starts at a vector that no symmetry of the problem
+// makes orthogonal to the wanted one.
+static double estimate_curvature(Gradient *x, int threads) {
+    const FilSystem *s = x->s;
+    double curvature = 1.0;
+    for (int k = 0; k < s->size; k++) {
+        x->p[k] = 1.0 + 0.5 * sin(1.0 + 3.7 * k);
+    }
+    for (int iteration = 0; iteration < POWER_ITERATIONS; iteration++) {
+        double along = 0.0, square = 0.0, next = 0.0;
+        multiply(s, x->p, x->Wp, threads);
+        for (int i = 0; i < s->n; i++) {
+            for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+                along += x->p[k] * x->Wp[k];
+                square += x->p[k] * x->p[k] / s->rho[i];
+                x->p[k] = s->rho[i] * x->Wp[k];
+                next += x->p[k] * x->p[k] / s->rho[i];
+            }
+        }
+        if (!(next > 0.0 && isfinite(next))) {
+            break;
+        }
+        curvature = fmax(along / square, 1e-3);
+        for (int k = 0; k < s->size; k++) {
+            x->p[k] /= sqrt(next);
+        }
+    }
+    return curvature;
+}
+
+// r from p, W r from r. Returns the curvature seen along r - p.
+static double take_step(Gradient *x, int threads) {
+    const FilSystem *s = x->s;
+    for (int i = 0; i < s->n; i++) {
+        const int d = fil_system_block_size(s, i), at = s->offset[i];
+        const double step = s->rho[i] / x->L;
+        double y[FIL_BLOCK_MAX];
+        for (int k = 0; k < d; k++) {
+            y[k] = x->p[at + k] - step * (x->Wp[at + k] + s->b[at + k]);
+        }
+        fil_law_project(s->kind[i], d, s->mu[i], y, x->r + at);
+    }
+    multiply(s, x->r, x->Wr, threads);
+    double along = 0.0, square = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+            const double change = x->r[k] - x->p[k];
+            along += change * (x->Wr[k] - x->Wp[k]);
+            square += change * change / s->rho[i];
+        }
+    }
+    return square > 0.0 ? along / square : 0.0;
+}
+
+// Whether the momentum r - old points against the step r - p.
+static bool is_uphill(const Gradient *x) {
+    const FilSystem *s = x->s;
+    double sum = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+            sum += (x->p[k] - x->r[k]) * (x->r[k] - x->old[k]) / s->rho[i];
+        }
+    }
+    return sum > 0.0;
+}
+
+static void extrapolate(Gradient *x, double beta) {
+    const size_t bytes = (size_t)x->s->size * sizeof *x->r;
+    for (int k = 0; k < x->s->size; k++) {
+        x->p[k] = x->r[k] + beta * (x->r[k] - x->old[k]);
+        x->Wp[k] = x->Wr[k] + beta * (x->Wr[k] - x->Wold[k]);
+    }
+    memcpy(x->old, x->r, bytes);
+    memcpy(x->Wold, x->Wr, bytes);
+}
+
+static bool measure(Gradient *x, const FilIslandTask *task, double *scaled) {
+    const FilSystem *s = x->s;
+    for (int k = 0; k < s->size; k++) {
+        x->u[k] = x->Wr[k] + s->b[k];
+    }
+    const bool solved = fil_island_is_solved(s, task, x->u, x->r, scaled);
+    if (solved || *scaled < x->best_scaled) {
+        x->best_scaled = *scaled;
+        memcpy(x->best, x->r, (size_t)s->size * sizeof *x->r);
+    }
+    return solved;
+}
+
+static FilOutcome iterate(Gradient *x, const FilIslandTask *task, int limit,
+                          FilIslandResult *result) {
+    double theta = 1.0;
+    for (int iteration = 0;; iteration++) {
+        double scaled = 0.0;
+        const bool look = iteration % CHECK_EVERY == 0 || iteration == limit;
+        if (look && measure(x, task, &scaled)) {
+            return FIL_CONVERGED;
+        }
+        if (look && !isfinite(scaled)) {
+            return FIL_STALLED;
+        }
+        if (iteration == limit ||
+            (look && !fil_island_report(task, "gradient", result->iterations, scaled))) {
+            return FIL_LIMIT;
+        }
+        result->iterations++;
+        const double curvature = take_step(x, task->threads);
+        if (curvature > x->L) {
+            x->L = 1.1 * curvature;
+        }
+        const bool restart = is_uphill(x);
+        const double next = restart ? 1.0 : 0.5 * (1.0 + sqrt(1.0 + 4.0 * theta * theta));
+        extrapolate(x, restart ? 0.0 : (theta - 1.0) / next);
+        theta = next;
+    }
+}
+
+static FilOutcome solve(void *self, const FilIslandTask *task, int limit, double *r,
+                        FilIslandResult *result) {
+    Gradient *x = self;
+    const FilSystem *s = x->s;
+    const size_t bytes = (size_t)s->size * sizeof *r;
+    const double begin = fil_seconds();
+    if (x->L == 0.0) {
+        x->L = 1.02 * estimate_curvature(x, task->threads);
+    }
+    x->best_scaled = INFINITY;
+    memcpy(x->best, r, bytes);
+    memcpy(x->r, r, bytes);
+    memcpy(x->old, r, bytes);
+    multiply(s, x->r, x->Wr, task->threads);
+    memcpy(x->Wold, x->Wr, bytes);
+    extrapolate(x, 0.0);
+    const FilOutcome outcome = iterate(x, task, limit, result);
+    memcpy(r, x->best, bytes);
+    result->seconds_sweeps += fil_seconds() - begin;
+    return outcome;
+}
+
+const FilConvexMethod fil_gradient_method = {MAX_ITERATIONS, create, solve};
