@@ -24,7 +24,7 @@
 
 enum { MAX_ITERATIONS = 2000, MAX_INNER = 10 };
 
-static const double RHO_FACTOR = 3.0;  // of 1 / W_ii in the function
+static const double RHO_FACTOR = 1.0;  // of 1 / W_ii in the function
 static const double DELTA_FIRST = 0.3; // in units of W_ii
 static const double DELTA_LEAST = 1e-9;
 static const double DELTA_LARGEST = 1e3;
