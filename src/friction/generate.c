@@ -220,7 +220,7 @@ void fil_random_direction(FilRandom *random, double e[3]) {
 
 // --- grid ----------------------------------------------------------------------------------------
 
-void fil_grid_find(const FilGrid *grid, const double *point, int cell[3]) {
+static void find_cell(const FilGrid *grid, const double *point, int cell[3]) {
     for (int k = 0; k < 3; k++) {
         const int at = (int)((point[k] - grid->low[k]) * grid->per_cell);
         cell[k] = at < grid->size[k] ? at : grid->size[k] - 1;
@@ -229,8 +229,21 @@ void fil_grid_find(const FilGrid *grid, const double *point, int cell[3]) {
 
 static int find_index(const FilGrid *grid, const double *point) {
     int cell[3];
-    fil_grid_find(grid, point, cell);
+    find_cell(grid, point, cell);
     return (cell[2] * grid->size[1] + cell[1]) * grid->size[0] + cell[0];
+}
+
+void fil_grid_around(const FilGrid *grid, const double *point, int near, int *first, int *last) {
+    int cell[3];
+    find_cell(grid, point, cell);
+    const int x = cell[0] + near % 3 - 1, y = cell[1] + near / 3 % 3 - 1,
+              z = cell[2] + near / 9 - 1;
+    *first = *last = 0;
+    if (x >= 0 && y >= 0 && z >= 0 && x < grid->size[0] && y < grid->size[1] && z < grid->size[2]) {
+        const int c = (z * grid->size[1] + y) * grid->size[0] + x;
+        *first = grid->start[c];
+        *last = grid->start[c + 1];
+    }
 }
 
 FilStatus fil_grid_make(const double *points, int count, double edge, FilArena *arena,
@@ -376,6 +389,20 @@ static FilStatus fill_mass(const FilScene *scene, FilFrictionProblem *global) {
     return FIL_OK;
 }
 
+// The nonzeros of `row` of an entry; returns where the next ones go.
+static int append_row(const FilScene *scene, int entry, int row, int at, int *index,
+                      double *value) {
+    const int m = scene->body_size;
+    const double *H = scene->H + (3 * (size_t)entry + (size_t)row) * (size_t)m;
+    for (int k = 0; k < m; k++) {
+        if (H[k] != 0.0) {
+            index[at] = m * scene->entry_body[entry] + k;
+            value[at++] = H[k];
+        }
+    }
+    return at;
+}
+
 // H of the global form: column 3 i + k holds row k of the entries of contact i, by rising body.
 static FilStatus fill_columns(const FilScene *scene, FilFrictionProblem *global) {
     const int m = scene->body_size, columns = 3 * scene->contact_count;
@@ -395,14 +422,7 @@ static FilStatus fill_columns(const FilScene *scene, FilFrictionProblem *global)
         const int first = scene->entry_start[c / 3], last = scene->entry_start[c / 3 + 1] - 1;
         const bool swap = scene->entry_body[first] > scene->entry_body[last];
         for (int e = first; e <= last; e++) {
-            const int entry = swap ? first + last - e : e;
-            const double *row = scene->H + (3 * (size_t)entry + (size_t)(c % 3)) * (size_t)m;
-            for (int k = 0; k < m; k++) {
-                if (row[k] != 0.0) {
-                    index[at] = m * scene->entry_body[entry] + k;
-                    value[at++] = row[k];
-                }
-            }
+            at = append_row(scene, swap ? first + last - e : e, c % 3, at, index, value);
         }
         start[c + 1] = at;
     }
@@ -449,7 +469,7 @@ static FilStatus fill_bodies(const FilScene *scene, FilFrictionProblem *problem)
 // Exponential with mean 1 (von Neumann 1951): x uniform is kept when the run x > x' > x'' > ...
 // that starts there has odd length, which happens with probability e^-x; else 1 is added.
 static double draw_exponential(FilRandom *random) {
-    for (double whole = 0.0;; whole += 1.0) {
+    for (int whole = 0;; whole++) {
         const double x = fil_random_uniform(random, 0.0, 1.0);
         double last = x;
         bool odd = true;

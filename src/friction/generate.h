@@ -84,7 +84,8 @@ typedef struct FilGrid {
 FilStatus fil_grid_make(const double *points, int count, double edge, FilArena *arena,
                         FilGrid *grid);
 
-/// Which cell a point is in.
-void fil_grid_find(const FilGrid *grid, const double *point, int cell[3]);
+/// Members of one of the 27 cells around a point, itself included: grid->member[*first .. *last -
+/// 1], none outside of the grid. `near` is 0 to 26.
+void fil_grid_around(const FilGrid *grid, const double *point, int near, int *first, int *last);
 
 #endif

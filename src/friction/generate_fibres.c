@@ -111,36 +111,28 @@ static double square_distance(const Points *points, int a, int b) {
     return dot3(d, d);
 }
 
-// Call for every pair of points of different chains within `radius`, and count the pairs by
-// distance (list NULL), or put them where the counts say.
+// Count the pairs of different chains within `radius` by distance (list NULL), or put them where
+// the counts say.
 static int visit_pairs(const Points *points, const FilGrid *grid, double radius, int *at,
                        Pair *list) {
     const double limit = radius * radius;
     int count = 0;
-    for (int a = 0; a < points->count; a++) {
-        int cell[3];
-        fil_grid_find(grid, points->x + (size_t)3 * a, cell);
-        for (int near = 0; near < 27; near++) {
-            const int x = cell[0] + near % 3 - 1, y = cell[1] + near / 3 % 3 - 1;
-            const int z = cell[2] + near / 9 - 1;
-            if (x < 0 || y < 0 || z < 0 || x >= grid->size[0] || y >= grid->size[1] ||
-                z >= grid->size[2]) {
+    for (int k = 0; k < 27 * points->count; k++) {
+        int first, last;
+        const int a = k / 27;
+        fil_grid_around(grid, points->x + (size_t)3 * a, k % 27, &first, &last);
+        for (int m = first; m < last; m++) {
+            const int b = grid->member[m];
+            const double square = square_distance(points, a, b);
+            if (b <= a || a / points->per_chain == b / points->per_chain || !(square < limit)) {
                 continue;
             }
-            const int c = (z * grid->size[1] + y) * grid->size[0] + x;
-            for (int k = grid->start[c]; k < grid->start[c + 1]; k++) {
-                const int b = grid->member[k];
-                const double square = square_distance(points, a, b);
-                if (b <= a || a / points->per_chain == b / points->per_chain || square >= limit) {
-                    continue;
-                }
-                const int bucket = (int)(BUCKETS * (square / limit) * 0.999999);
-                count++;
-                if (list == NULL) {
-                    at[bucket + 1]++;
-                } else {
-                    list[at[bucket]++] = (Pair){a, b};
-                }
+            const int bucket = (int)(BUCKETS * (square / limit) * 0.999999);
+            count++;
+            if (list == NULL) {
+                at[bucket + 1]++;
+            } else {
+                list[at[bucket]++] = (Pair){a, b};
             }
         }
     }

@@ -15,18 +15,12 @@ enum { NEIGHBOURS = 5 };
 static int find_neighbours(const FilGrid *grid, const double *place, int body,
                            int found[NEIGHBOURS]) {
     double distance[NEIGHBOURS];
-    int count = 0, cell[3];
+    int count = 0;
     const double *here = place + (size_t)3 * body;
-    fil_grid_find(grid, here, cell);
     for (int near = 0; near < 27; near++) {
-        const int x = cell[0] + near % 3 - 1, y = cell[1] + near / 3 % 3 - 1;
-        const int z = cell[2] + near / 9 - 1;
-        if (x < 0 || y < 0 || z < 0 || x >= grid->size[0] || y >= grid->size[1] ||
-            z >= grid->size[2]) {
-            continue;
-        }
-        const int c = (z * grid->size[1] + y) * grid->size[0] + x;
-        for (int k = grid->start[c]; k < grid->start[c + 1]; k++) {
+        int first, last;
+        fil_grid_around(grid, here, near, &first, &last);
+        for (int k = first; k < last; k++) {
             const double *there = place + (size_t)3 * grid->member[k];
             const double dx = there[0] - here[0], dy = there[1] - here[1], dz = there[2] - here[2];
             const double square = dx * dx + dy * dy + dz * dz;

@@ -160,8 +160,9 @@ static void place_layer(const Pile *pile, int layer) {
     const double rise = sqrt(1.0 - 0.5 * spacing * spacing); // centres at distance 1 across a pit
     for (int k = 0; k < side * side; k++) {
         double *p = pile->place + 3 * (size_t)(pile->first[layer] + k);
-        p[0] = start + spacing * (k % side);
-        p[1] = start + spacing * (k / side);
+        const int column = k % side, row = k / side;
+        p[0] = start + spacing * column;
+        p[1] = start + spacing * row;
         p[2] = 0.5 + rise * layer;
         for (int axis = 0; axis < 3; axis++) {
             p[axis] += 0.02 * fil_random_normal(&pile->scene->random);
