@@ -70,7 +70,7 @@ static const CliOption option_table[] = {
      FIELD(local_tol),
      .low = 0.0,
      .high = 1.0,
-     .text = "of Gauss-Seidel; default 1e-6"},
+     .text = "of Gauss-Seidel; default 1e-4"},
     {.name = "sweeps",
      .value = "N",
      .kind = CLI_COUNT,
@@ -558,7 +558,7 @@ static CliStatus run_rivals(const CliJobs *jobs, const Options *options) {
 
 static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
     Options options = {
-        .threads = 1, .repeat = 3, .sweeps = 1000, .tol = 1e-8, .local_tol = 1e-6, .contacts = 0};
+        .threads = 1, .repeat = 3, .sweeps = 1000, .tol = 1e-8, .local_tol = 1e-4, .contacts = 0};
     const int operands = cli_parse(verb, argc, argv, &options);
     if (operands < 0) {
         return operands == -2 ? cli_flush() : CLI_BAD_COMMAND;
