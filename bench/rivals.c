@@ -64,7 +64,7 @@ typedef struct Match {
 
 // What came of one solver on one problem.
 typedef struct Score {
-    const char *fate; // "ok", "residual", "time", "crash", "stalled", ...
+    const char *fate; // "ok", "missed", "time", "crash", or an outcome of ours
     double seconds;   // of the solve, whatever came of it
     FilResidual residual;
 } Score;
@@ -111,7 +111,7 @@ static NumericsMatrix *make_dense(const FilSystem *s) {
 
 static NumericsMatrix *make_sparse(const FilSystem *s) {
     NumericsMatrix *M = NM_create(NM_SPARSE, s->size, s->size);
-    NM_triplet_alloc(M, (CS_INT)(9 * s->W.start[s->n]));
+    NM_triplet_alloc(M, 9 * (CS_INT)s->W.start[s->n]);
     for (int i = 0; i < s->n; i++) {
         for (int e = s->W.start[i]; e < s->W.start[i + 1]; e++) {
             for (int k = 0; k < 9; k++) {
@@ -166,8 +166,11 @@ static void set_timer(double seconds) {
 }
 
 static double solve_rival(const Rival *rival, NM_types storage, const Match *match,
-                          const FilSystem *s, double *q, double *mu, double *r) {
+                          const FilSystem *s, double *r) {
     double *u = calloc((size_t)s->size, sizeof *u), *reaction = calloc((size_t)s->size, sizeof *u);
+    double *q = calloc((size_t)s->size, sizeof *q), *mu = calloc((size_t)s->n, sizeof *mu);
+    memcpy(q, s->b, (size_t)s->size * sizeof *q);
+    memcpy(mu, s->mu, (size_t)s->n * sizeof *mu);
     FrictionContactProblem problem = {3, s->n, make_matrix(s, storage), q, mu};
     SolverOptions *options = solver_options_create(rival->id);
     options->dparam[SICONOS_DPARAM_TOL] = match->tol;
@@ -178,9 +181,7 @@ static double solve_rival(const Rival *rival, NM_types storage, const Match *mat
     const double seconds = cli_clock() - start;
     set_timer(0.0);
     memcpy(r, reaction, (size_t)s->size * sizeof *r);
-    free(u);
-    free(reaction);
-    return seconds; // the rest goes with the process
+    return seconds; // the memory goes with the process
 }
 
 // In the child; its death says the rest.
@@ -190,12 +191,9 @@ static _Noreturn void run_child(const Rival *rival, NM_types storage, const Matc
     (void)dup2(silence, STDOUT_FILENO);
     (void)dup2(silence, STDERR_FILENO);
     numerics_set_verbose(0);
-    double *q = calloc((size_t)s->size, sizeof *q), *mu = calloc((size_t)s->n, sizeof *mu);
-    memcpy(q, s->b, (size_t)s->size * sizeof *q);
-    memcpy(mu, s->mu, (size_t)s->n * sizeof *mu);
     double spent = 0.0;
     for (int k = 0; k < match->repeat && spent < 0.5; k++) {
-        const double seconds = solve_rival(rival, storage, match, s, q, mu, shared->r);
+        const double seconds = solve_rival(rival, storage, match, s, shared->r);
         shared->seconds = k == 0 || seconds < shared->seconds ? seconds : shared->seconds;
         spent += seconds;
     }
@@ -230,10 +228,10 @@ static Score play_once(const Rival *rival, NM_types storage, const Match *match,
             finite = finite && isfinite(shared->r[k]);
         }
         score.seconds = shared->seconds;
-        score.fate = "wrong";
+        score.fate = "missed";
         if (finite &&
             fil_friction_residual(problem, shared->r, NULL, &score.residual, &error) == FIL_OK) {
-            score.fate = is_solved(match, &score.residual) ? "ok" : "wrong";
+            score.fate = is_solved(match, &score.residual) ? "ok" : "missed";
         }
     } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
         score.fate = "time";

@@ -22,7 +22,7 @@ FilGenerateDef cli_suite_local(int k) {
                                          FIL_GENERATE_SPHERES};
     static const double mu[] = {0.1, 0.3, 0.6, 1.0};
     FilGenerateDef def = fil_generate_def_default(kinds[k % 3]);
-    def.seed = (uint64_t)(1 + k);
+    def.seed = 1 + (uint64_t)k;
     def.contact_count = 10 + 5 * (k / 3 % 10);
     def.conditioning = 0.5;
     def.stretch = 10.0;
