@@ -22,7 +22,7 @@
 #include "law.h"
 #include "newton_step.h"
 
-enum { MAX_ITERATIONS = 400, MAX_INNER = 20 };
+enum { MAX_ITERATIONS = 2000, MAX_INNER = 10 };
 
 static const double RHO_FACTOR = 3.0;  // of 1 / W_ii in the function
 static const double DELTA_FIRST = 0.3; // in units of W_ii
@@ -174,7 +174,7 @@ static Inner solve_inner(Proximal *x, double wanted, int *count) {
         if (!fil_island_report(x->task, "newton", x->iterations, scaled)) {
             return INNER_STOPPED;
         }
-        if (inner_residual(x) <= wanted) {
+        if (*count > 0 && inner_residual(x) <= wanted) {
             return INNER_DONE;
         }
         if (*count == MAX_INNER) {
@@ -220,7 +220,7 @@ static FilOutcome iterate(Proximal *x) {
             memcpy(x->r, x->p, bytes);
         }
         if (inner == INNER_DONE) {
-            x->delta = fmax(DELTA_LEAST, x->delta * (count <= 4 ? 0.1 : count <= 8 ? 0.3 : 1.0));
+            x->delta = fmax(DELTA_LEAST, x->delta * (count <= 4 ? 0.2 : count <= 8 ? 0.5 : 1.0));
         } else {
             x->delta *= 5.0;
         }
