@@ -181,7 +181,11 @@ static double solve_rival(const Rival *rival, NM_types storage, const Match *mat
     const double seconds = cli_clock() - start;
     set_timer(0.0);
     memcpy(r, reaction, (size_t)s->size * sizeof *r);
-    return seconds; // the memory goes with the process
+    free(q);
+    free(mu);
+    free(u);
+    free(reaction);
+    return seconds; // Siconos's memory goes with the process
 }
 
 // In the child; its death says the rest.
@@ -270,10 +274,10 @@ static Score play_auto(const Match *match, const FilFrictionProblem *problem, in
     settings.on_iteration = on_iteration;
     settings.user = &end;
     double *memory = calloc(2 * (size_t)size + (size_t)problem->dof_count + 1, sizeof *memory);
-    FilFrictionSolution solution = {.r = memory, .u = memory + size, .v = NULL};
     if (memory == NULL) {
         return score;
     }
+    FilFrictionSolution solution = {.r = memory, .u = memory + size};
     double spent = 0.0;
     for (int k = 0; k < match->repeat && spent < 0.5; k++) {
         FilFrictionInfo info;

@@ -189,8 +189,8 @@ static bool on_iteration(void *user, const FilFrictionProgress *progress) {
 }
 
 // One solve from zero; seconds, or a negative number after saying what is wrong.
-static double solve_once(Case *it, FilFrictionSettings *settings, FilFrictionWorkspace *workspace,
-                         double limit, FilFrictionInfo *info) {
+static double solve_once(Case *it, const FilFrictionSettings *settings,
+                         FilFrictionWorkspace *workspace, double limit, FilFrictionInfo *info) {
     FilFrictionSolution solution = {.r = it->r, .u = it->u};
     if (it->problem->form == FIL_FORM_GLOBAL) {
         solution.v = it->v;
@@ -198,9 +198,10 @@ static double solve_once(Case *it, FilFrictionSettings *settings, FilFrictionWor
     FilError error = {0};
     const double start = cli_clock();
     Watch watch = {.end = start + limit};
-    settings->on_iteration = on_iteration;
-    settings->user = &watch;
-    if (fil_friction_solve(it->problem, settings, workspace, &solution, info, &error) != FIL_OK) {
+    FilFrictionSettings watched = *settings;
+    watched.on_iteration = on_iteration;
+    watched.user = &watch;
+    if (fil_friction_solve(it->problem, &watched, workspace, &solution, info, &error) != FIL_OK) {
         cli_say("%s: %s", it->name, error.text);
         return -1.0;
     }
@@ -208,8 +209,9 @@ static double solve_once(Case *it, FilFrictionSettings *settings, FilFrictionWor
 }
 
 // The fastest of some solves after one to warm up, which counts only when it takes long.
-static double solve_best(Case *it, FilFrictionSettings *settings, FilFrictionWorkspace *workspace,
-                         const Options *options, FilFrictionInfo *info) {
+static double solve_best(Case *it, const FilFrictionSettings *settings,
+                         FilFrictionWorkspace *workspace, const Options *options,
+                         FilFrictionInfo *info) {
     double best = solve_once(it, settings, workspace, options->seconds, info);
     double spent = best;
     for (int k = 0; k < options->repeat && best >= 0.0 && spent < 2.0 && !interrupted; k++) {
@@ -306,7 +308,7 @@ static void print_auto_heading(const Options *options) {
 }
 
 static CliStatus bench_auto(Case *it, const Options *options, FilFrictionWorkspace *workspace) {
-    FilFrictionSettings settings = make_settings(options, options->threads);
+    const FilFrictionSettings settings = make_settings(options, options->threads);
     FilFrictionInfo info = {0};
     const double seconds = solve_best(it, &settings, workspace, options, &info);
     if (seconds < 0.0) {
@@ -388,7 +390,7 @@ static CliStatus scale_fibres(double nu, const Options *options, FilFrictionWork
             return CLI_BAD_FILE;
         }
         for (int threads = 1; threads <= 2 && going && !interrupted; threads++) {
-            FilFrictionSettings settings = make_settings(options, threads);
+            const FilFrictionSettings settings = make_settings(options, threads);
             FilFrictionInfo info = {0};
             const double seconds = solve_best(&it, &settings, workspace, options, &info);
             going = seconds >= 0.0 && info.outcome == FIL_CONVERGED;
