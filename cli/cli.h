@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CLI_VERBS(X) X(cli_solve)
+#define CLI_VERBS(X) X(cli_solve) X(cli_make) X(cli_bench)
 
 // Exit status, everywhere; of several files the highest wins.
 typedef enum CliStatus {
@@ -77,6 +77,14 @@ void cli_help(void);
 void cli_help_verb(const CliVerb *verb);
 void cli_help_man(void);
 void cli_help_completion(void);
+
+/// A text in quotes, and ,"name":value; on stdout. What is not UTF-8 becomes U+FFFD, what is not
+/// finite null.
+void cli_print_json_text(const char *text);
+void cli_print_json_number(const char *name, double value);
+
+/// Seconds of a clock that only goes forward.
+double cli_clock(void);
 
 /// Make sure that stdout took everything: CLI_FINE, or CLI_BAD_FILE after saying why.
 CliStatus cli_flush(void);

@@ -6,10 +6,10 @@
 // still reported; a second Ctrl-C kills.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "cli.h"
+#include "files.h"
 
 #include "filum/fclib.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <float.h>
 #include <limits.h>
@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct Options {
@@ -102,90 +101,6 @@ static const CliOption option_table[] = {
     {.name = "quiet", .kind = CLI_FLAG, FIELD(quiet), .text = "no progress; errors are still said"},
 };
 
-// One file to solve, and where it goes.
-typedef struct Job {
-    char *input, *output; // output NULL: nowhere
-} Job;
-
-typedef struct Jobs {
-    Job *list;
-    int count, room;
-    CliStatus status; // the worst so far
-} Jobs;
-
-static void note(Jobs *jobs, CliStatus status) {
-    jobs->status = status > jobs->status ? status : jobs->status;
-}
-
-static void fail_no_memory(Jobs *jobs) {
-    cli_say("there is not enough memory");
-    note(jobs, CLI_BAD_FILE);
-}
-
-// -------------------------------------------------------------------------------------------
-// inputs
-
-// `folder`/`name`, or just `name`; NULL when there is no memory.
-static char *join_path(const char *folder, const char *name) {
-    const size_t size = (folder != NULL ? strlen(folder) : 0) + strlen(name) + 2;
-    char *path = malloc(size);
-    if (path != NULL) {
-        const bool slash = folder != NULL && folder[0] != '\0' && folder[strlen(folder) - 1] != '/';
-        (void)snprintf(path, size, "%s%s%s", folder != NULL ? folder : "", slash ? "/" : "", name);
-    }
-    return path;
-}
-
-static void add_input(Jobs *jobs, const char *folder, const char *name) {
-    if (jobs->count == jobs->room) {
-        const int room = jobs->room > 0 ? 2 * jobs->room : 64;
-        Job *list = realloc(jobs->list, (size_t)room * sizeof *list);
-        if (list == NULL) {
-            fail_no_memory(jobs);
-            return;
-        }
-        jobs->list = list;
-        jobs->room = room;
-    }
-    char *path = join_path(folder, name);
-    if (path == NULL) {
-        fail_no_memory(jobs);
-        return;
-    }
-    jobs->list[jobs->count++] = (Job){.input = path};
-}
-
-static bool ends_with(const char *text, const char *ending) {
-    const size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
-}
-
-static int compare_jobs(const void *a, const void *b) {
-    return strcmp(((const Job *)a)->input, ((const Job *)b)->input);
-}
-
-static void add_folder(Jobs *jobs, const char *folder) {
-    DIR *open_folder = opendir(folder);
-    if (open_folder == NULL) {
-        cli_say("%s: cannot open the folder: %s", folder, strerror(errno));
-        note(jobs, CLI_BAD_FILE);
-        return;
-    }
-    const int first = jobs->count;
-    for (const struct dirent *entry = NULL; (entry = readdir(open_folder)) != NULL;) {
-        if (entry->d_name[0] != '.' && ends_with(entry->d_name, ".hdf5")) {
-            add_input(jobs, folder, entry->d_name);
-        }
-    }
-    (void)closedir(open_folder);
-    if (jobs->count == first) {
-        cli_say("%s: the folder holds no .hdf5 file", folder);
-        note(jobs, CLI_BAD_FILE);
-        return;
-    }
-    qsort(jobs->list + first, (size_t)(jobs->count - first), sizeof *jobs->list, compare_jobs);
-}
-
 // ------------------------------------------------------------------------------------------
 // outputs
 
@@ -193,47 +108,16 @@ static void add_folder(Jobs *jobs, const char *folder) {
 static char *name_output(const char *folder, const char *input) {
     const char *slash = strrchr(input, '/'), *name = slash != NULL ? slash + 1 : input;
     size_t length = strlen(name);
-    length -= ends_with(name, ".hdf5") ? 5 : ends_with(name, ".h5") ? 3 : 0;
+    length -= cli_ends_with(name, ".hdf5") ? 5 : cli_ends_with(name, ".h5") ? 3 : 0;
     const size_t size = length + sizeof ".hdf5";
     char *file = malloc(size);
     if (file == NULL) {
         return NULL;
     }
     (void)snprintf(file, size, "%.*s.hdf5", (int)length, name);
-    char *path = join_path(folder, file);
+    char *path = cli_join_path(folder, file);
     free(file);
     return path;
-}
-
-// The folder must be writable, or be makeable: then its nearest ancestor must be writable.
-static CliStatus check_folder(const char *folder) {
-    char *path = join_path(NULL, folder);
-    struct stat about;
-    int found = path != NULL ? stat(path, &about) : -1;
-    while (path != NULL && found != 0 && errno == ENOENT) {
-        char *slash = strrchr(path, '/');
-        if (slash == NULL || slash == path) {
-            found = stat(slash == path ? "/" : ".", &about);
-            (void)snprintf(path, 2, "%s", slash == path ? "/" : ".");
-            break;
-        }
-        *slash = '\0';
-        found = stat(path, &about);
-    }
-    const int reason = errno;
-    CliStatus status = CLI_FINE;
-    if (path == NULL || found != 0) {
-        cli_say("%s: cannot write there: %s", folder, strerror(reason));
-        status = CLI_BAD_FILE;
-    } else if (!S_ISDIR(about.st_mode)) {
-        cli_say("%s: cannot write there: %s is not a folder", folder, path);
-        status = CLI_BAD_FILE;
-    } else if (access(path, W_OK | X_OK) != 0) {
-        cli_say("%s: cannot write there: %s", folder, strerror(errno));
-        status = CLI_BAD_FILE;
-    }
-    free(path);
-    return status;
 }
 
 static bool is_same_file(const char *a, const char *b) {
@@ -243,13 +127,13 @@ static bool is_same_file(const char *a, const char *b) {
 }
 
 static int compare_outputs(const void *a, const void *b) {
-    return strcmp(((const Job *)a)->output, ((const Job *)b)->output);
+    return strcmp(((const CliJob *)a)->output, ((const CliJob *)b)->output);
 }
 
 // Two inputs of one name would overwrite each other's output.
-static CliStatus check_distinct(const Jobs *jobs) {
+static CliStatus check_distinct(const CliJobs *jobs) {
     const size_t count = (size_t)jobs->count;
-    Job *sorted = malloc((count + 1) * sizeof *sorted);
+    CliJob *sorted = malloc((count + 1) * sizeof *sorted);
     if (sorted == NULL) {
         cli_say("there is not enough memory");
         return CLI_BAD_FILE;
@@ -270,7 +154,7 @@ static CliStatus check_distinct(const Jobs *jobs) {
     return status;
 }
 
-static CliStatus check_output(const Job *job, bool force) {
+static CliStatus check_output(const CliJob *job, bool force) {
     struct stat about;
     if (lstat(job->output, &about) != 0) {
         return CLI_FINE;
@@ -291,37 +175,21 @@ static CliStatus check_output(const Job *job, bool force) {
 }
 
 // Before anything is solved: every output has a name that may be written.
-static CliStatus plan_outputs(Jobs *jobs, const Options *options) {
+static CliStatus plan_outputs(CliJobs *jobs, const Options *options) {
     for (int k = 0; k < jobs->count; k++) {
         jobs->list[k].output = name_output(options->out, jobs->list[k].input);
         if (jobs->list[k].output == NULL) {
-            fail_no_memory(jobs);
+            cli_say("there is not enough memory");
             return CLI_BAD_FILE;
         }
     }
     CliStatus status = check_distinct(jobs);
-    status = status == CLI_FINE ? check_folder(options->out) : status;
+    status = status == CLI_FINE ? cli_check_folder(options->out) : status;
     for (int k = 0; k < jobs->count; k++) {
         const CliStatus one = check_output(&jobs->list[k], options->force);
         status = one > status ? one : status;
     }
     return status;
-}
-
-// mkdir -p, at the first write: a run that writes nothing leaves no folder.
-static bool make_folder(const char *folder) {
-    char *path = join_path(NULL, folder);
-    bool made = path != NULL;
-    for (char *c = path; made && *c != '\0'; c++) {
-        if (c > path && *c == '/') {
-            *c = '\0';
-            made = mkdir(path, 0777) == 0 || errno == EEXIST;
-            *c = '/';
-        }
-    }
-    made = made && (mkdir(path, 0777) == 0 || errno == EEXIST);
-    free(path);
-    return made;
 }
 
 // -----------------------------------------------------------------------------------------
@@ -332,12 +200,6 @@ static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
     (void)number;
     interrupted = 1;
-}
-
-static double read_clock(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 // What the callback needs to know.
@@ -374,7 +236,7 @@ static void clear_progress(Watch *watch) {
 
 static bool on_iteration(void *user, const FilFrictionProgress *progress) {
     Watch *watch = user;
-    const double now = read_clock();
+    const double now = cli_clock();
     if (watch->show && now - watch->shown > 0.1) {
         clear_progress(watch);
         (void)fprintf(stderr, "  %.30s  %d it  |  residual %.1e  |  %.12s  |  %.1f s", watch->name,
@@ -397,69 +259,18 @@ typedef struct Result {
     double seconds;
 } Result;
 
-// Bytes of the UTF-8 character at `c`; 0 when it is not one.
-static int measure_character(const unsigned char *c) {
-    if (c[0] < 0x80) {
-        return 1;
-    }
-    const int length = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
-    // no stray continuation, no overlong form, no surrogate, nothing past U+10FFFF
-    if (c[0] < 0xc2 || c[0] > 0xf4 || (c[0] == 0xe0 && c[1] < 0xa0) ||
-        (c[0] == 0xed && c[1] > 0x9f) || (c[0] == 0xf0 && c[1] < 0x90) ||
-        (c[0] == 0xf4 && c[1] > 0x8f)) {
-        return 0;
-    }
-    for (int k = 1; k < length; k++) {
-        if ((c[k] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return length;
-}
-
-// File names may hold any byte; what is not text becomes U+FFFD.
-static void print_json_text(const char *text) {
-    (void)putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
-        const int length = measure_character(c);
-        if (length == 0) {
-            (void)fputs("\\ufffd", stdout);
-        } else if (*c == '"' || *c == '\\') {
-            (void)printf("\\%c", *c);
-        } else if (*c < 32 || *c == 127) {
-            (void)printf("\\u%04x", *c);
-        } else {
-            (void)fwrite(c, 1, (size_t)length, stdout);
-        }
-        c += length > 0 ? length : 1;
-    }
-    (void)putchar('"');
-}
-
-// The shortest digits that read back to the same number; JSON knows no infinity.
-static void print_json_number(const char *name, double value) {
-    char text[32];
-    for (int digits = 6; digits <= 17; digits += digits == 6 ? 9 : 1) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) {
-            break;
-        }
-    }
-    (void)printf(",\"%s\":%s", name, isfinite(value) ? text : "null");
-}
-
 static void print_json(const Result *result) {
     const FilFrictionInfo *info = &result->info;
     (void)fputs("{\"file\":", stdout);
-    print_json_text(result->file);
+    cli_print_json_text(result->file);
     (void)printf(",\"contacts\":%d,\"dofs\":%d,\"solver\":\"%s\",\"outcome\":\"%s\"",
                  result->contacts, result->dofs, result->solver, outcomes[info->outcome].name);
     (void)printf(",\"iterations\":%d", info->iterations);
-    print_json_number("natural", info->residual.natural);
-    print_json_number("scaled", info->residual.scaled);
-    print_json_number("alart_curnier", info->residual.alart_curnier);
+    cli_print_json_number("natural", info->residual.natural);
+    cli_print_json_number("scaled", info->residual.scaled);
+    cli_print_json_number("alart_curnier", info->residual.alart_curnier);
     (void)printf(",\"fallbacks\":%d", info->fallbacks);
-    print_json_number("seconds", result->seconds);
+    cli_print_json_number("seconds", result->seconds);
     (void)puts("}");
 }
 
@@ -506,12 +317,12 @@ static CliStatus report(Run *run, const Result *result) {
     return cli_flush();
 }
 
-static CliStatus write_output(const Run *run, const Job *job, const FilFclib *file,
+static CliStatus write_output(const Run *run, const CliJob *job, const FilFclib *file,
                               const FilFrictionSolution *solution) {
     FilFclib solved = *file;
     solved.solution = (FilFclibVectors){.r = solution->r, .u = solution->u, .v = solution->v};
     FilError error = {0};
-    if (!make_folder(run->options->out)) {
+    if (!cli_make_folder(run->options->out)) {
         cli_say("%s: cannot make the folder: %s", run->options->out, strerror(errno));
         return CLI_BAD_FILE;
     }
@@ -539,7 +350,7 @@ static FilFrictionSettings make_settings(Run *run) {
 }
 
 // Solve, write and report one problem; `memory` holds r, u and v.
-static CliStatus solve_problem(Run *run, const Job *job, const FilFclib *file, double *memory) {
+static CliStatus solve_problem(Run *run, const CliJob *job, const FilFclib *file, double *memory) {
     const size_t scalars =
         (size_t)file->dimension * (size_t)file->contact_count + (size_t)file->equality_count;
     FilFrictionSolution solution = {.r = memory, .u = memory + scalars};
@@ -553,10 +364,10 @@ static CliStatus solve_problem(Run *run, const Job *job, const FilFclib *file, d
                      .solver = solvers[run->options->solver].name};
     FilError error = {0};
     run->watch.name = job->input;
-    run->watch.start = read_clock();
+    run->watch.start = cli_clock();
     const FilStatus status =
         fil_friction_solve(&file->problem, &settings, NULL, &solution, &result.info, &error);
-    result.seconds = read_clock() - run->watch.start;
+    result.seconds = cli_clock() - run->watch.start;
     if (status != FIL_OK) {
         clear_progress(&run->watch);
         cli_say("%s: %s", job->input, error.text);
@@ -571,7 +382,7 @@ static CliStatus solve_problem(Run *run, const Job *job, const FilFclib *file, d
     return told > worst ? told : worst;
 }
 
-static CliStatus solve_job(Run *run, const Job *job) {
+static CliStatus solve_job(Run *run, const CliJob *job) {
     FilFclib *file = NULL;
     FilError error = {0};
     if (fil_fclib_read(job->input, NULL, &file, &error) != FIL_OK) {
@@ -592,7 +403,7 @@ static CliStatus solve_job(Run *run, const Job *job) {
     return status;
 }
 
-static CliStatus solve_jobs(Jobs *jobs, const Options *options) {
+static CliStatus solve_jobs(CliJobs *jobs, const Options *options) {
     Run run = {.options = options, .watch = make_watch(options)};
     for (int k = 0; k < jobs->count; k++) {
         const int length = (int)strlen(jobs->list[k].input);
@@ -601,14 +412,14 @@ static CliStatus solve_jobs(Jobs *jobs, const Options *options) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     (void)sigaction(SIGINT, &action, NULL);
     for (int k = 0; k < jobs->count && !interrupted; k++) {
-        note(jobs, solve_job(&run, &jobs->list[k]));
+        cli_jobs_note(jobs, solve_job(&run, &jobs->list[k]));
         if (ferror(stdout) != 0) { // nobody is listening
             break;
         }
     }
     if (interrupted) {
         cli_say("interrupted");
-        note(jobs, CLI_INTERRUPTED);
+        cli_jobs_note(jobs, CLI_INTERRUPTED);
     }
     return jobs->status;
 }
@@ -623,23 +434,14 @@ static CliStatus run_solve(const CliVerb *verb, int argc, char **argv) {
         cli_say("which file? For instance: filum solve FILE.hdf5 (filum help solve says more)");
         return CLI_BAD_COMMAND;
     }
-    Jobs jobs = {0};
+    CliJobs jobs = {0};
     for (int k = 0; k < operands; k++) {
-        struct stat about;
-        if (stat(argv[k], &about) == 0 && S_ISDIR(about.st_mode)) {
-            add_folder(&jobs, argv[k]);
-        } else {
-            add_input(&jobs, NULL, argv[k]);
-        }
+        cli_jobs_add(&jobs, argv[k]);
     }
     const CliStatus planned = options.out != NULL ? plan_outputs(&jobs, &options) : CLI_FINE;
-    note(&jobs, planned);
+    cli_jobs_note(&jobs, planned);
     const CliStatus status = planned == CLI_FINE ? solve_jobs(&jobs, &options) : jobs.status;
-    for (int k = 0; k < jobs.count; k++) {
-        free(jobs.list[k].input);
-        free(jobs.list[k].output);
-    }
-    free(jobs.list);
+    cli_jobs_free(&jobs);
     return status;
 }
 

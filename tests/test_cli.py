@@ -292,6 +292,97 @@ def progress_goes_to_terminals_only():
             assert b"residual" in said and b"many.hdf5" in said, said
 
 
+# ------------------------------------------------------------------------------------ make and bench
+
+KINDS = ["fibres", "tangles", "rigid", "tower", "wall", "spheres"]
+
+
+def made_problems_are_files_that_can_be_solved():
+    done = run("make", *KINDS, "--contacts", "30", "--out", "new/made")
+    assert done.returncode == 0 and done.err == "", done.err
+    paths = done.out.splitlines()
+    assert [os.path.basename(path).split("-")[0] for path in paths] == KINDS
+    assert "new/made/fibres-30-nu0.9-mu0.3-seed1.hdf5" in paths
+    found = rows(run("solve", "--json", "--max-iterations", "1", *paths))
+    assert [row["contacts"] for row in found][:3] == [30, 30, 30]
+    assert all(row["dofs"] % 6 == 0 and row["dofs"] > 0 for row in found)
+
+
+def made_files_are_the_same_bytes_again():
+    run("make", "fibres", "tangles", "rigid", "--contacts", "40", "--nu", "1.3", "--out", "made")
+    for name in sorted(os.listdir("made")):
+        with open(f"made/{name}", "rb") as file:
+            first = file.read()
+        kind = name.split("-")[0]
+        again = run("make", kind, "--contacts", "40", "--nu", "1.3", "--out", "again")
+        with open(again.out.strip(), "rb") as file:
+            assert file.read() == first, name  # the same bytes
+
+
+def seeds_count_up_and_options_are_obeyed():
+    done = run("make", "rigid", "--count", "3", "--seed", "5", "--mu", "0.7", "--nu", "2",
+               "--contacts", "20", "--step")
+    assert done.out.splitlines() == [f"rigid-20-nu2-mu0.7-step-seed{seed}.hdf5" for seed in (5, 6, 7)]
+    row = rows(run("solve", "--json", "--max-iterations", "1", "rigid-20-nu2-mu0.7-step-seed5.hdf5"))[0]
+    assert row["contacts"] == 20 and row["dofs"] == 30
+
+
+def make_refuses_what_it_cannot_do():
+    fails(2, "which kind?", "make")
+    fails(2, "did you mean fibres?", "make", "fibers")
+    fails(2, "--nu is \"9\"", "make", "rigid", "--nu", "9")
+    fails(2, "--contacts is \"0\"", "make", "rigid", "--contacts", "0")
+    assert run("make", "tower", "--contacts", "4").returncode == 0
+    fails(3, "exists", "make", "tower", "--contacts", "4")
+    assert run("make", "tower", "--contacts", "4", "--force").returncode == 0
+    fails(3, "/proc/nowhere: cannot", "make", "tower", "--out", "/proc/nowhere")
+
+
+def bench_prints_the_table_of_local_solvers():
+    run("make", "rigid", "spheres", "--contacts", "20", "--out", "made")
+    done = run("bench", "friction", "made", "--table", "local")
+    assert done.returncode == 0 and done.err == "", done.err
+    for name in ("linearised", "pac", "dac", "mfb", "enum", "hybrid", "hybrid-newton"):
+        assert any(line.startswith(name + " ") for line in done.out.splitlines()), name
+    found = rows(run("bench", "friction", "made", "--table", "local", "--json"))
+    assert len(found) == 7
+    assert all(set(row) == {"table", "local", "problems", "failure_percent", "sweeps", "seconds",
+                            "fallbacks"} and row["problems"] == 2 for row in found)
+
+
+def bench_measures_the_default_solver():
+    run("make", "rigid", "--contacts", "20", "--count", "2", "--step", "--out", "made")
+    done = run("bench", "friction", "made", "--table", "auto", "--json")
+    found = rows(done)
+    assert len(found) == 2 and done.returncode == 0, done
+    assert all(row["outcome"] == "converged" and row["scaled"] <= 1e-8 and row["seconds"] > 0
+               and row["contacts"] == 20 for row in found)
+    done = run("bench", "friction", "made", "--table", "auto")
+    assert "contacts" in done.out and "rigid-20" in done.out
+    scaling = rows(run("bench", "friction", "--table", "scaling", "--contacts", "100", "--json"))
+    assert [row["threads"] for row in scaling][:2] == [1, 2]
+    assert {row["nu"] for row in scaling} == {0.3, 0.9, 1.3}
+
+
+def bench_refuses_what_it_cannot_do():
+    fails(2, "filum bench friction", "bench")
+    fails(2, "filum bench friction", "bench", "hair")
+    fails(3, "missing.hdf5", "bench", "friction", "missing.hdf5", "--table", "auto", "--json")
+
+
+def rivals_play_where_they_are_built():
+    run("make", "rigid", "--contacts", "20", "--step")
+    done = run("bench", "friction", "rigid-20-nu1-mu0.5-step-seed1.hdf5", "--rivals", "--json",
+               "--seconds", "1")
+    if not os.path.exists(os.path.join(os.path.dirname(FILUM), "bench", "filum-rivals")):
+        assert done.returncode == 3 and "libsiconos-numerics-dev" in done.err, done.err
+        raise Skip("Siconos is not there")
+    row, summary = rows(done)
+    assert done.returncode == 0 and row["contacts"] == 20 and row["auto"]["fate"] == "ok"
+    assert {"NSGS", "NSN_AC", "NSN_FB", "ADMM"} < set(row)
+    assert summary["problems"] == 1 and summary["geometric_mean_large"] == row["ratio"]
+
+
 # ---------------------------------------------------------------------------------- public problems
 
 def public_problems_are_all_read():

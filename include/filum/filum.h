@@ -5,5 +5,6 @@
 
 #include "filum/base.h"
 #include "filum/friction.h"
+#include "filum/generate.h"
 
 #endif

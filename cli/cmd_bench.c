@@ -1,0 +1,611 @@
+// cmd_bench.c - filum bench friction: what the solvers cost, and what they reach.
+//
+// Three tables. `local`: Gauss-Seidel with each one-contact solver (failures, sweeps, time).
+// `auto`: the default solver, problem by problem. `scaling`: its cost on fibres as they grow, on
+// one and two threads, and the exponent of that cost. The first two take files, or else problems
+// from the generators. --rivals hands over to a program of its own, filum-rivals, which alone is
+// linked with the rivals.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#include "cli.h"
+#include "files.h"
+#include "suite.h"
+
+#include "filum/fclib.h"
+#include "filum/generate.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TABLE_ALL, TABLE_LOCAL, TABLE_AUTO, TABLE_SCALING };
+
+typedef struct Options {
+    int table, threads, repeat, sweeps, contacts;
+    double tol, local_tol, seconds;
+    bool json, quick, rivals;
+} Options;
+
+static const CliChoice tables[] = {
+    [TABLE_ALL] = {"all", "every table; the default"},
+    [TABLE_LOCAL] = {"local", "the one-contact solvers in Gauss-Seidel"},
+    [TABLE_AUTO] = {"auto", "the default solver, problem by problem"},
+    [TABLE_SCALING] = {"scaling", "the default solver on ever more fibres"},
+};
+static const char *const outcomes[] = {
+#define X(code, name, text) [code] = (name),
+    FIL_OUTCOMES(X)
+#undef X
+};
+#define FIELD(name) .offset = offsetof(Options, name)
+
+static const CliOption option_table[] = {
+    {.name = "table",
+     .value = "NAME",
+     .kind = CLI_CHOICE,
+     FIELD(table),
+     .choices = tables,
+     .choice_count = sizeof tables / sizeof *tables,
+     .text = "which table"},
+    {.name = "rivals",
+     .kind = CLI_FLAG,
+     FIELD(rivals),
+     .text = "instead, the default solver beside four of Siconos, on one thread"},
+    {.name = "quick", .kind = CLI_FLAG, FIELD(quick), .text = "fewer and smaller problems"},
+    {.name = "json", .kind = CLI_FLAG, FIELD(json), .text = "one JSON object a line, not tables"},
+    {.name = "tol",
+     .value = "TOL",
+     .kind = CLI_REAL,
+     FIELD(tol),
+     .low = 0.0,
+     .high = 1.0,
+     .text = "of auto, scaling and rivals; default 1e-8"},
+    {.name = "local-tol",
+     .value = "TOL",
+     .kind = CLI_REAL,
+     FIELD(local_tol),
+     .low = 0.0,
+     .high = 1.0,
+     .text = "of Gauss-Seidel; default 1e-4"},
+    {.name = "sweeps",
+     .value = "N",
+     .kind = CLI_COUNT,
+     FIELD(sweeps),
+     .low = 1,
+     .high = INT_MAX,
+     .text = "of Gauss-Seidel at most; default 1000"},
+    {.name = "contacts",
+     .value = "N",
+     .kind = CLI_COUNT,
+     FIELD(contacts),
+     .low = 100,
+     .high = FIL_GENERATE_CONTACT_MAX,
+     .text = "largest problem of scaling; default 100000"},
+    {.name = "seconds",
+     .value = "S",
+     .kind = CLI_REAL,
+     FIELD(seconds),
+     .low = 0.001,
+     .high = 1e6,
+     .text = "a solve may take at most; default 60, rivals 6"},
+    {.name = "repeat",
+     .value = "N",
+     .kind = CLI_COUNT,
+     FIELD(repeat),
+     .low = 1,
+     .high = 1000,
+     .text = "solves of which the fastest counts; default 3"},
+    {.name = "threads",
+     .value = "N",
+     .kind = CLI_COUNT,
+     FIELD(threads),
+     .low = 0,
+     .high = 4096,
+     .text = "of auto; default 1, 0 is as many as the machine offers"},
+};
+
+// --- problems ------------------------------------------------------------------------------------
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+// A problem, made or read, with room for its solution.
+typedef struct Case {
+    char made_name[CLI_SUITE_NAME];
+    const char *name;
+    FilGenerated *made;
+    FilFclib *file;
+    const FilFrictionProblem *problem;
+    int contacts;
+    double *r, *u, *v;
+} Case;
+
+static void close_case(Case *it) {
+    free(it->r);
+    fil_generated_destroy(it->made);
+    fil_fclib_destroy(it->file);
+    *it = (Case){0};
+}
+
+static CliStatus reserve_case(Case *it) {
+    size_t size = it->file != NULL ? (size_t)it->file->equality_count : 0;
+    size += (size_t)(it->file != NULL ? it->file->dimension : 3) * (size_t)it->contacts;
+    it->r = calloc(2 * size + (size_t)it->problem->dof_count + 1, sizeof *it->r);
+    if (it->r == NULL) {
+        cli_say("%s: there is not enough memory", it->name);
+        close_case(it);
+        return CLI_BAD_FILE;
+    }
+    it->u = it->r + size;
+    it->v = it->u + size;
+    return CLI_FINE;
+}
+
+static CliStatus open_file(const char *path, Case *it) {
+    FilError error = {0};
+    *it = (Case){.name = path};
+    if (fil_fclib_read(path, NULL, &it->file, &error) != FIL_OK) {
+        cli_say("%s", error.text);
+        return CLI_BAD_FILE;
+    }
+    const char *slash = strrchr(path, '/');
+    it->name = slash != NULL ? slash + 1 : path;
+    it->problem = &it->file->problem;
+    it->contacts = it->file->contact_count;
+    return reserve_case(it);
+}
+
+static CliStatus open_made(const FilGenerateDef *def, Case *it) {
+    FilError error = {0};
+    *it = (Case){0};
+    cli_suite_name(def, it->made_name);
+    if (fil_generate(def, NULL, &it->made, &error) != FIL_OK) {
+        cli_say("%s: %s", it->made_name, error.text);
+        return CLI_BAD_FILE;
+    }
+    it->name = it->made_name;
+    it->problem = &it->made->problem;
+    it->contacts = it->problem->block_count;
+    return reserve_case(it);
+}
+
+// --- solves --------------------------------------------------------------------------------------
+
+typedef struct Watch {
+    double end;
+} Watch;
+
+static bool on_iteration(void *user, const FilFrictionProgress *progress) {
+    (void)progress;
+    return !interrupted && cli_clock() < ((Watch *)user)->end;
+}
+
+// One solve from zero; seconds, or a negative number after saying what is wrong.
+static double solve_once(Case *it, const FilFrictionSettings *settings,
+                         FilFrictionWorkspace *workspace, double limit, FilFrictionInfo *info) {
+    FilFrictionSolution solution = {.r = it->r, .u = it->u};
+    if (it->problem->form == FIL_FORM_GLOBAL) {
+        solution.v = it->v;
+    }
+    FilError error = {0};
+    const double start = cli_clock();
+    Watch watch = {.end = start + limit};
+    FilFrictionSettings watched = *settings;
+    watched.on_iteration = on_iteration;
+    watched.user = &watch;
+    if (fil_friction_solve(it->problem, &watched, workspace, &solution, info, &error) != FIL_OK) {
+        cli_say("%s: %s", it->name, error.text);
+        return -1.0;
+    }
+    return cli_clock() - start;
+}
+
+// The fastest of some solves after one to warm up, which counts only when it takes long.
+static double solve_best(Case *it, const FilFrictionSettings *settings,
+                         FilFrictionWorkspace *workspace, const Options *options,
+                         FilFrictionInfo *info) {
+    double best = solve_once(it, settings, workspace, options->seconds, info);
+    double spent = best;
+    for (int k = 0; k < options->repeat && best >= 0.0 && spent < 2.0 && !interrupted; k++) {
+        const double seconds = solve_once(it, settings, workspace, options->seconds, info);
+        best = k == 0 || seconds < best ? seconds : best;
+        spent += seconds;
+    }
+    return best;
+}
+
+static FilFrictionSettings make_settings(const Options *options, int threads) {
+    FilFrictionSettings settings = fil_friction_settings_default();
+    settings.tolerance = options->tol;
+    settings.natural_tolerance = fmax(options->tol, 1e-300);
+    settings.thread_count = threads;
+    return settings;
+}
+
+// --- the one-contact solvers ---------------------------------------------------------------------
+
+typedef struct LocalRow {
+    int failures, problems;
+    double sweeps, seconds;
+    long fallbacks;
+} LocalRow;
+
+static const FilLocalSolver local_order[] = {
+    FIL_LOCAL_LINEARISED, FIL_LOCAL_PAC,    FIL_LOCAL_DAC,           FIL_LOCAL_MFB,
+    FIL_LOCAL_ENUM,       FIL_LOCAL_HYBRID, FIL_LOCAL_HYBRID_NEWTON,
+};
+enum { LOCAL_ROWS = sizeof local_order / sizeof *local_order };
+
+static CliStatus add_local(Case *it, const Options *options, FilFrictionWorkspace *workspace,
+                           LocalRow row[LOCAL_ROWS]) {
+    for (int k = 0; k < LOCAL_ROWS; k++) {
+        FilFrictionSettings settings = make_settings(options, 1);
+        settings.solver = FIL_SOLVER_GAUSS_SEIDEL;
+        settings.local = local_order[k];
+        settings.tolerance = options->local_tol;
+        settings.natural_tolerance = 0.0;
+        settings.max_iterations = options->sweeps;
+        FilFrictionInfo info = {0};
+        const double seconds = solve_once(it, &settings, workspace, options->seconds, &info);
+        if (seconds < 0.0) {
+            return CLI_BAD_FILE;
+        }
+        row[k].problems++;
+        row[k].failures += info.outcome != FIL_CONVERGED;
+        row[k].sweeps += info.iterations;
+        row[k].seconds += seconds;
+        row[k].fallbacks += info.fallbacks;
+    }
+    return CLI_FINE;
+}
+
+static CliStatus print_local(const LocalRow *rows, const Options *options) {
+    const int problems = rows[0].problems;
+    if (!options->json) {
+        (void)printf("One-contact solvers in Gauss-Seidel: %d problems, tolerance %g, at most %d "
+                     "sweeps. Sweeps and\ntime are means over all problems, failures included. The "
+                     "failures of `linearised` are the\nprice of its pyramid: the residual is that "
+                     "of the exact law.\n\n%-14s  failures %%  mean sweeps   mean ms  fallbacks\n",
+                     problems, options->local_tol, options->sweeps, "local solver");
+    }
+    for (int k = 0; k < LOCAL_ROWS && problems > 0; k++) {
+        const LocalRow *row = &rows[k];
+        const double failures = 100.0 * row->failures / problems, sweeps = row->sweeps / problems;
+        const double seconds = row->seconds / problems;
+        if (options->json) {
+            (void)printf("{\"table\":\"local\",\"local\":\"%s\",\"problems\":%d",
+                         fil_local_solver_name(local_order[k]), problems);
+            cli_print_json_number("failure_percent", failures);
+            cli_print_json_number("sweeps", sweeps);
+            cli_print_json_number("seconds", seconds);
+            (void)printf(",\"fallbacks\":%ld}\n", row->fallbacks);
+        } else {
+            (void)printf("%-14s  %10.2f  %11.1f  %8.3f  %9ld\n",
+                         fil_local_solver_name(local_order[k]), failures, sweeps, 1e3 * seconds,
+                         row->fallbacks);
+        }
+    }
+    return cli_flush();
+}
+
+// --- the default solver --------------------------------------------------------------------------
+
+static void print_auto_heading(const Options *options) {
+    if (!options->json) {
+        (void)printf("\nauto, tolerance %g, %d thread%s, fastest of %d with a kept workspace.\n\n"
+                     "%-44s  contacts  outcome      iterations  scaled    natural    seconds\n",
+                     options->tol, options->threads, options->threads == 1 ? "" : "s",
+                     options->repeat, "problem");
+    }
+}
+
+static CliStatus bench_auto(Case *it, const Options *options, FilFrictionWorkspace *workspace) {
+    const FilFrictionSettings settings = make_settings(options, options->threads);
+    FilFrictionInfo info = {0};
+    const double seconds = solve_best(it, &settings, workspace, options, &info);
+    if (seconds < 0.0) {
+        return CLI_BAD_FILE;
+    }
+    if (options->json) {
+        (void)fputs("{\"table\":\"auto\",\"problem\":", stdout);
+        cli_print_json_text(it->name);
+        (void)printf(",\"contacts\":%d,\"outcome\":\"%s\",\"iterations\":%d", it->contacts,
+                     outcomes[info.outcome], info.iterations);
+        cli_print_json_number("scaled", info.residual.scaled);
+        cli_print_json_number("natural", info.residual.natural);
+        cli_print_json_number("seconds", seconds);
+        (void)puts("}");
+    } else {
+        (void)printf("%-44s  %8d  %-11s  %10d  %-8.2e  %-8.2e  %9.6f\n", it->name, it->contacts,
+                     outcomes[info.outcome], info.iterations, info.residual.scaled,
+                     info.residual.natural, seconds);
+    }
+    const CliStatus told = cli_flush();
+    return told != CLI_FINE ? told
+                            : (info.outcome == FIL_CONVERGED ? CLI_FINE : CLI_NOT_ACCEPTABLE);
+}
+
+// --- scaling -------------------------------------------------------------------------------------
+
+// Sums for a line through (log n, log seconds).
+typedef struct Fit {
+    double count, x, y, xx, xy;
+} Fit;
+
+static void add_point(Fit *fit, double n, double seconds) {
+    const double x = log(n), y = log(seconds);
+    fit->count += 1.0;
+    fit->x += x;
+    fit->y += y;
+    fit->xx += x * x;
+    fit->xy += x * y;
+}
+
+static double find_slope(const Fit *fit) {
+    const double down = fit->count * fit->xx - fit->x * fit->x;
+    return fit->count > 1.0 && down > 0.0 ? (fit->count * fit->xy - fit->x * fit->y) / down : NAN;
+}
+
+static void print_scaling(const Case *it, double nu, int threads, const FilFrictionInfo *info,
+                          double seconds, const Options *options) {
+    if (options->json) {
+        (void)printf("{\"table\":\"scaling\",\"contacts\":%d,\"threads\":%d,\"outcome\":\"%s\","
+                     "\"iterations\":%d",
+                     it->contacts, threads, outcomes[info->outcome], info->iterations);
+        cli_print_json_number("nu", nu);
+        cli_print_json_number("scaled", info->residual.scaled);
+        cli_print_json_number("seconds", seconds);
+        (void)puts("}");
+    } else {
+        (void)printf("%8d  %4.1f  %7d  %-11s  %10d  %-8.2e  %10.5f  %10.3f\n", it->contacts, nu,
+                     threads, outcomes[info->outcome], info->iterations, info->residual.scaled,
+                     seconds, 1e6 * seconds / it->contacts);
+    }
+    (void)cli_flush();
+}
+
+// One nu: sizes growing by about 3; ends at the first that is not solved in time.
+static CliStatus scale_fibres(double nu, const Options *options, FilFrictionWorkspace *workspace) {
+    static const int sizes[] = {100, 300, 1000, 3000, 10000, 30000, 100000, 300000, 1000000};
+    Fit fit[2] = {{0}};
+    bool going = true;
+    CliStatus status = CLI_FINE;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && going && !interrupted; k++) {
+        if (sizes[k] > options->contacts) {
+            break;
+        }
+        FilGenerateDef def = fil_generate_def_default(FIL_GENERATE_FIBRES);
+        def.contact_count = sizes[k];
+        def.conditioning = nu;
+        Case it;
+        if (open_made(&def, &it) != CLI_FINE) {
+            return CLI_BAD_FILE;
+        }
+        for (int threads = 1; threads <= 2 && going && !interrupted; threads++) {
+            const FilFrictionSettings settings = make_settings(options, threads);
+            FilFrictionInfo info = {0};
+            const double seconds = solve_best(&it, &settings, workspace, options, &info);
+            going = seconds >= 0.0 && info.outcome == FIL_CONVERGED;
+            status = seconds < 0.0 ? CLI_BAD_FILE : going ? status : CLI_NOT_ACCEPTABLE;
+            if (seconds >= 0.0) {
+                print_scaling(&it, nu, threads, &info, seconds, options);
+            }
+            if (going && sizes[k] >= 1000) {
+                add_point(&fit[threads - 1], it.contacts, seconds);
+            }
+        }
+        close_case(&it);
+    }
+    for (int t = 0; t < 2 && fit[t].count > 1.0; t++) {
+        (void)printf(options->json ? "{\"table\":\"exponent\",\"nu\":%g,\"threads\":%d,"
+                                     "\"exponent\":%.3f}\n"
+                                   : "   nu %g, %d thread(s): cost grows as n^%.2f from n = 1000\n",
+                     nu, t + 1, find_slope(&fit[t]));
+    }
+    return status;
+}
+
+static CliStatus bench_scaling(const Options *options, FilFrictionWorkspace *workspace) {
+    static const double nus[] = {0.3, 0.9, 1.3};
+    CliStatus worst = CLI_FINE;
+    if (!options->json) {
+        (void)printf("\nStiff fibres, auto, tolerance %g, at most %g s; a ladder ends where that "
+                     "is not enough.\n\ncontacts    nu  threads  outcome      iterations  scaled   "
+                     "    seconds  us/contact\n",
+                     options->tol, options->seconds);
+    }
+    for (int k = 0; k < 3 && !interrupted; k++) {
+        const CliStatus status = scale_fibres(nus[k], options, workspace);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+// --- tables --------------------------------------------------------------------------------------
+
+static CliStatus open_case(const CliJobs *jobs, const FilGenerateDef *def, int k, Case *it) {
+    return jobs->count > 0 ? open_file(jobs->list[k].input, it) : open_made(def, it);
+}
+
+static CliStatus run_local(const CliJobs *jobs, const Options *options,
+                           FilFrictionWorkspace *workspace) {
+    const int count = jobs->count > 0  ? jobs->count
+                      : options->quick ? CLI_SUITE_LOCAL / 10
+                                       : CLI_SUITE_LOCAL;
+    LocalRow rows[LOCAL_ROWS] = {{0}};
+    CliStatus worst = CLI_FINE;
+    for (int k = 0; k < count && !interrupted; k++) {
+        const FilGenerateDef def = cli_suite_local(k);
+        Case it;
+        CliStatus status = open_case(jobs, &def, k, &it);
+        if (status == CLI_FINE) {
+            status = add_local(&it, options, workspace, rows);
+            close_case(&it);
+        }
+        worst = status > worst ? status : worst;
+    }
+    const CliStatus told = print_local(rows, options);
+    return told > worst ? told : worst;
+}
+
+static CliStatus run_auto(const CliJobs *jobs, const Options *options,
+                          FilFrictionWorkspace *workspace) {
+    const int count = jobs->count > 0 ? jobs->count : CLI_SUITE_GLOBAL;
+    CliStatus worst = CLI_FINE;
+    print_auto_heading(options);
+    for (int k = 0; k < count && !interrupted; k++) {
+        const FilGenerateDef def = cli_suite_global(k % CLI_SUITE_GLOBAL);
+        if (jobs->count == 0 && options->quick && def.contact_count > 300) {
+            continue;
+        }
+        Case it;
+        CliStatus status = open_case(jobs, &def, k, &it);
+        if (status == CLI_FINE) {
+            status = bench_auto(&it, options, workspace);
+            close_case(&it);
+        }
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+static CliStatus run_tables(const CliJobs *jobs, const Options *options) {
+    FilFrictionWorkspace *workspace = NULL;
+    FilError error = {0};
+    if (fil_friction_workspace_create(NULL, &workspace, &error) != FIL_OK) {
+        cli_say("%s", error.text);
+        return CLI_BAD_FILE;
+    }
+    CliStatus status[3] = {CLI_FINE};
+    if (options->table == TABLE_ALL || options->table == TABLE_LOCAL) {
+        status[0] = run_local(jobs, options, workspace);
+    }
+    if (options->table == TABLE_ALL || options->table == TABLE_AUTO) {
+        status[1] = run_auto(jobs, options, workspace);
+    }
+    if (options->table == TABLE_SCALING || (options->table == TABLE_ALL && jobs->count == 0)) {
+        status[2] = bench_scaling(options, workspace);
+    }
+    fil_friction_workspace_destroy(workspace);
+    CliStatus worst = CLI_FINE;
+    for (int k = 0; k < 3; k++) {
+        worst = status[k] > worst ? status[k] : worst;
+    }
+    return worst;
+}
+
+// --- rivals --------------------------------------------------------------------------------------
+
+// Where filum-rivals is: beside this program, or in bench/ beside it. NULL: nowhere.
+static char *find_rivals(void) {
+    char self[4096];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0) {
+        return NULL;
+    }
+    self[length] = '\0';
+    *strrchr(self, '/') = '\0';
+    static const char *const places[] = {"filum-rivals", "bench/filum-rivals"};
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+        char *path = cli_join_path(self, places[k]);
+        if (path != NULL && access(path, X_OK) == 0) {
+            return path;
+        }
+        free(path);
+    }
+    return NULL;
+}
+
+// Become the program that knows the rivals: filum-rivals TOL SECONDS REPEAT table|json FILE...
+static CliStatus run_rivals(const CliJobs *jobs, const Options *options) {
+    char *path = find_rivals();
+    char **arguments = calloc((size_t)jobs->count + 6, sizeof *arguments);
+    if (path == NULL || arguments == NULL) {
+        cli_say("filum-rivals is not there: it is built by `make bench` where Debian's "
+                "libsiconos-numerics-dev is installed");
+        free(path);
+        free(arguments);
+        return CLI_BAD_FILE;
+    }
+    char tol[32], seconds[32], repeat[32], format[] = "json", table[] = "table";
+    (void)snprintf(tol, sizeof tol, "%.17g", options->tol);
+    (void)snprintf(seconds, sizeof seconds, "%.17g", options->seconds);
+    (void)snprintf(repeat, sizeof repeat, "%d", options->repeat);
+    int count = 0;
+    arguments[count++] = path;
+    arguments[count++] = tol;
+    arguments[count++] = seconds;
+    arguments[count++] = repeat;
+    arguments[count++] = options->json ? format : table;
+    for (int k = 0; k < jobs->count; k++) {
+        arguments[count++] = jobs->list[k].input;
+    }
+    (void)setenv("OMP_NUM_THREADS", "1", 1); // of the rivals' BLAS too
+    (void)setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    (void)fflush(stdout);
+    (void)execv(path, arguments);
+    cli_say("%s: cannot run it: %s", path, strerror(errno));
+    free(path);
+    free(arguments);
+    return CLI_BAD_FILE;
+}
+
+static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
+    Options options = {
+        .threads = 1, .repeat = 3, .sweeps = 1000, .tol = 1e-8, .local_tol = 1e-4, .contacts = 0};
+    const int operands = cli_parse(verb, argc, argv, &options);
+    if (operands < 0) {
+        return operands == -2 ? cli_flush() : CLI_BAD_COMMAND;
+    }
+    if (operands == 0 || strcmp(argv[0], "friction") != 0) {
+        cli_say("bench what? There is one benchmark: filum bench friction");
+        return CLI_BAD_COMMAND;
+    }
+    options.seconds = options.seconds > 0.0 ? options.seconds : options.rivals ? 6.0 : 60.0;
+    options.contacts = options.contacts > 0 ? options.contacts : options.quick ? 1000 : 100000;
+    CliJobs jobs = {0};
+    for (int k = 1; k < operands; k++) {
+        cli_jobs_add(&jobs, argv[k]);
+    }
+    CliStatus status = jobs.status;
+    if (operands == 1 || jobs.count > 0) {
+        struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+        if (!options.rivals) {
+            (void)sigaction(SIGINT, &action, NULL);
+        }
+        const CliStatus ran =
+            options.rivals ? run_rivals(&jobs, &options) : run_tables(&jobs, &options);
+        status = ran > status ? ran : status;
+    }
+    cli_jobs_free(&jobs);
+    return interrupted ? CLI_INTERRUPTED : status;
+}
+
+const CliVerb cli_bench = {
+    .name = "bench",
+    .operands = "friction [FILE...]",
+    .summary = "measure the friction solvers",
+    .description =
+        "Print what the friction solvers cost and reach, in three tables: Gauss-Seidel with each "
+        "one-contact solver; the default solver, problem by problem; and its cost on stiff fibres "
+        "as their number grows. The first two are measured on the files given, or on problems made "
+        "from seeds. A folder stands for all *.hdf5 files in it.\n"
+        "\n"
+        "With --rivals, each problem is solved by the default solver and by NSGS, NSN_AC, NSN_FB "
+        "and ADMM of Siconos, where that is installed: times, the residuals really reached, and "
+        "geometric means of the ratios of time.",
+    .examples = "filum bench friction --quick\tall tables, in less than a minute\n"
+                "filum bench friction problems/ --table auto --json\tfor a script\n"
+                "filum bench friction problems/ --rivals\tbeside Siconos",
+    .options = option_table,
+    .option_count = sizeof option_table / sizeof *option_table,
+    .run = run_bench,
+};

@@ -1,0 +1,146 @@
+// files.c - what the command line names: files and folders in, a folder out.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#include "files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void cli_jobs_note(CliJobs *jobs, CliStatus status) {
+    jobs->status = status > jobs->status ? status : jobs->status;
+}
+
+static void fail_no_memory(CliJobs *jobs) {
+    cli_say("there is not enough memory");
+    cli_jobs_note(jobs, CLI_BAD_FILE);
+}
+
+// `folder`/`name`, or just `name`; NULL when there is no memory.
+char *cli_join_path(const char *folder, const char *name) {
+    const size_t size = (folder != NULL ? strlen(folder) : 0) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path != NULL) {
+        const bool slash = folder != NULL && folder[0] != '\0' && folder[strlen(folder) - 1] != '/';
+        (void)snprintf(path, size, "%s%s%s", folder != NULL ? folder : "", slash ? "/" : "", name);
+    }
+    return path;
+}
+
+static void add_input(CliJobs *jobs, const char *folder, const char *name) {
+    if (jobs->count == jobs->room) {
+        const int room = jobs->room > 0 ? 2 * jobs->room : 64;
+        CliJob *list = realloc(jobs->list, (size_t)room * sizeof *list);
+        if (list == NULL) {
+            fail_no_memory(jobs);
+            return;
+        }
+        jobs->list = list;
+        jobs->room = room;
+    }
+    char *path = cli_join_path(folder, name);
+    if (path == NULL) {
+        fail_no_memory(jobs);
+        return;
+    }
+    jobs->list[jobs->count++] = (CliJob){.input = path};
+}
+
+bool cli_ends_with(const char *text, const char *ending) {
+    const size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+static int compare_jobs(const void *a, const void *b) {
+    return strcmp(((const CliJob *)a)->input, ((const CliJob *)b)->input);
+}
+
+static void add_folder(CliJobs *jobs, const char *folder) {
+    DIR *open_folder = opendir(folder);
+    if (open_folder == NULL) {
+        cli_say("%s: cannot open the folder: %s", folder, strerror(errno));
+        cli_jobs_note(jobs, CLI_BAD_FILE);
+        return;
+    }
+    const int first = jobs->count;
+    for (const struct dirent *entry = NULL; (entry = readdir(open_folder)) != NULL;) {
+        if (entry->d_name[0] != '.' && cli_ends_with(entry->d_name, ".hdf5")) {
+            add_input(jobs, folder, entry->d_name);
+        }
+    }
+    (void)closedir(open_folder);
+    if (jobs->count == first) {
+        cli_say("%s: the folder holds no .hdf5 file", folder);
+        cli_jobs_note(jobs, CLI_BAD_FILE);
+        return;
+    }
+    qsort(jobs->list + first, (size_t)(jobs->count - first), sizeof *jobs->list, compare_jobs);
+}
+
+// The folder must be writable, or be makeable: then its nearest ancestor must be writable.
+CliStatus cli_check_folder(const char *folder) {
+    char *path = cli_join_path(NULL, folder);
+    struct stat about;
+    int found = path != NULL ? stat(path, &about) : -1;
+    while (path != NULL && found != 0 && errno == ENOENT) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL || slash == path) {
+            found = stat(slash == path ? "/" : ".", &about);
+            (void)snprintf(path, 2, "%s", slash == path ? "/" : ".");
+            break;
+        }
+        *slash = '\0';
+        found = stat(path, &about);
+    }
+    const int reason = errno;
+    CliStatus status = CLI_FINE;
+    if (path == NULL || found != 0) {
+        cli_say("%s: cannot write there: %s", folder, strerror(reason));
+        status = CLI_BAD_FILE;
+    } else if (!S_ISDIR(about.st_mode)) {
+        cli_say("%s: cannot write there: %s is not a folder", folder, path);
+        status = CLI_BAD_FILE;
+    } else if (access(path, W_OK | X_OK) != 0) {
+        cli_say("%s: cannot write there: %s", folder, strerror(errno));
+        status = CLI_BAD_FILE;
+    }
+    free(path);
+    return status;
+}
+
+// mkdir -p, at the first write: a run that writes nothing leaves no folder.
+bool cli_make_folder(const char *folder) {
+    char *path = cli_join_path(NULL, folder);
+    bool made = path != NULL;
+    for (char *c = path; made && *c != '\0'; c++) {
+        if (c > path && *c == '/') {
+            *c = '\0';
+            made = mkdir(path, 0777) == 0 || errno == EEXIST;
+            *c = '/';
+        }
+    }
+    made = made && (mkdir(path, 0777) == 0 || errno == EEXIST);
+    free(path);
+    return made;
+}
+
+void cli_jobs_add(CliJobs *jobs, const char *operand) {
+    struct stat about;
+    if (stat(operand, &about) == 0 && S_ISDIR(about.st_mode)) {
+        add_folder(jobs, operand);
+    } else {
+        add_input(jobs, NULL, operand);
+    }
+}
+
+void cli_jobs_free(CliJobs *jobs) {
+    for (int k = 0; k < jobs->count; k++) {
+        free(jobs->list[k].input);
+        free(jobs->list[k].output);
+    }
+    free(jobs->list);
+    *jobs = (CliJobs){.status = jobs->status};
+}

@@ -1,0 +1,40 @@
+#ifndef FIL_CLI_FILES_H
+#define FIL_CLI_FILES_H
+
+// What the command line names: files and folders in, a folder out.
+
+#include "cli.h"
+
+// One file to work on, and where the result goes.
+typedef struct CliJob {
+    char *input, *output; // output NULL: nowhere
+} CliJob;
+
+typedef struct CliJobs {
+    CliJob *list;
+    int count, room;
+    CliStatus status; // the worst so far
+} CliJobs;
+
+/// Add a file, or all *.hdf5 files of a folder in their order. What goes wrong is said and noted.
+void cli_jobs_add(CliJobs *jobs, const char *operand);
+
+/// Keep the worst status.
+void cli_jobs_note(CliJobs *jobs, CliStatus status);
+
+/// The jobs, not their status.
+void cli_jobs_free(CliJobs *jobs);
+
+/// `folder`/`name`, or just `name` for folder NULL; to be freed. NULL when there is no memory.
+char *cli_join_path(const char *folder, const char *name);
+
+/// Does `text` end so, with something before it?
+bool cli_ends_with(const char *text, const char *ending);
+
+/// Could files be written into the folder, which need not exist yet? Else says why not.
+CliStatus cli_check_folder(const char *folder);
+
+/// mkdir -p; false, and errno, when that fails.
+bool cli_make_folder(const char *folder);
+
+#endif
