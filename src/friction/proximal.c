@@ -27,6 +27,7 @@ enum { MAX_ITERATIONS = 2000, MAX_INNER = 10 };
 static const double RHO_FACTOR = 1.0;  // of 1 / W_ii in the function
 static const double DELTA_FIRST = 0.3; // in units of W_ii
 static const double DELTA_LEAST = 1e-9;
+static const double DELTA_RISE = 5.0; // after Newton failed
 static const double DELTA_LARGEST = 1e3;
 static const double INNER_REDUCTION = 0.1;   // of the residual, per proximal problem
 static const double ROUND_OFF_SHIFT = 1e-13; // keeps a singular W_ii solvable
@@ -191,10 +192,22 @@ static Inner solve_inner(Proximal *x, double wanted, int *count) {
     }
 }
 
+// By how much to lower delta after a proximal problem that took `count` Newton steps.
+static double choose_reduction(int count, bool careful) {
+    if (count > 8) {
+        return 1.0;
+    }
+    if (count > 4) {
+        return 0.5;
+    }
+    return careful ? 0.2 : count > 2 ? 0.1 : 0.03;
+}
+
 static FilOutcome iterate(Proximal *x) {
     const size_t bytes = (size_t)x->s->size * sizeof *x->r;
     const int limit =
         x->task->settings->max_iterations > 0 ? x->task->settings->max_iterations : MAX_ITERATIONS;
+    bool careful = false; // Newton has failed before
     double centre_scaled;
     memcpy(x->p, x->r, bytes);
     find_velocity(x);
@@ -220,9 +233,10 @@ static FilOutcome iterate(Proximal *x) {
             memcpy(x->r, x->p, bytes);
         }
         if (inner == INNER_DONE) {
-            x->delta = fmax(DELTA_LEAST, x->delta * (count <= 4 ? 0.2 : count <= 8 ? 0.5 : 1.0));
+            x->delta = fmax(DELTA_LEAST, x->delta * choose_reduction(count, careful));
         } else {
-            x->delta *= 5.0;
+            x->delta *= DELTA_RISE;
+            careful = true;
         }
         if (x->delta > DELTA_LARGEST) {
             return FIL_STALLED;
