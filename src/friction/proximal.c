@@ -23,7 +23,7 @@
 #include "law.h"
 #include "newton_step.h"
 
-enum { MAX_INNER = 10, MAX_MOVE = 50 };
+enum { MAX_INNER = 10, MAX_MOVE = 50, MAX_IDLE = 600 };
 
 static const double DELTA_FIRST = 0.3; // in units of W_ii
 static const double DELTA_LEAST = 1e-9;
@@ -46,6 +46,7 @@ struct FilProximal {
     double best_scaled;
     double delta;
     int iterations;
+    int progress_at; // iteration of the last real progress
     double rho_factor; // of rho_i in the function
 };
 
@@ -154,6 +155,9 @@ static void find_velocity(FilProximal *x) {
 static bool measure(FilProximal *x, double *scaled) {
     const bool solved = fil_island_is_solved(x->s, x->task, x->u, x->r, scaled);
     if (solved || *scaled < x->best_scaled) {
+        if (*scaled < 0.99 * x->best_scaled) {
+            x->progress_at = x->iterations;
+        }
         x->best_scaled = *scaled;
         memcpy(x->best, x->r, (size_t)x->s->size * sizeof *x->r);
     }
@@ -238,7 +242,7 @@ static FilOutcome iterate(FilProximal *x, int limit) {
             x->delta *= DELTA_RISE;
             careful = true;
         }
-        if (x->delta > DELTA_LARGEST) {
+        if (x->delta > DELTA_LARGEST || x->iterations - x->progress_at > MAX_IDLE) {
             return FIL_STALLED;
         }
     }
@@ -276,7 +280,7 @@ void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
     x->rho_factor = rho_factor;
     x->delta = DELTA_FIRST;
     x->best_scaled = INFINITY;
-    x->iterations = 0;
+    x->iterations = x->progress_at = 0;
     memcpy(x->r, r, bytes);
     result->outcome = iterate(
         x, asked > 0 && asked - result->iterations < limit ? asked - result->iterations : limit);
