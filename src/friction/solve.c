@@ -14,11 +14,15 @@
 #include "gauss_seidel.h"
 #include "island.h"
 #include "local.h"
+#include "primal.h"
 #include "reduce.h"
 #include "solvers.h"
 #include "system.h"
 
-enum { LARGE_ISLAND = 2000 };
+enum {
+    LARGE_ISLAND = 2000, // blocks: threads inside
+    PRIMAL_ISLAND = 100, // blocks: a step in velocities may pay
+};
 
 typedef struct ThreadMemory {
     FilArena arena, scratch;
@@ -85,6 +89,8 @@ static FilStatus reserve_threads(FilFrictionWorkspace *w, int threads) {
 // --- islands -------------------------------------------------------------------------------------
 
 typedef struct Solve {
+    const FilFrictionProblem *problem;
+    const FilReduction *reduction; // of a global problem
     const FilFrictionSettings *settings;
     const FilSystem *system;
     FilIslands islands;
@@ -151,6 +157,16 @@ static void solve_island(void *context, int item) {
             memcpy(r + part.offset[m], x->r + whole->offset[member[m]],
                    (size_t)fil_system_block_size(&part, m) * sizeof *r);
         }
+    }
+    if (x->problem->form == FIL_FORM_GLOBAL && count >= PRIMAL_ISLAND) {
+        FilPrimal *primal;
+        x->status[island] =
+            fil_primal_create(&x->problem->global, x->reduction, whole->offset, member, count,
+                              &memory->arena, &memory->scratch, &primal);
+        if (x->status[island] != FIL_OK) {
+            return;
+        }
+        part.primal = primal;
     }
     x->status[island] = solve_system(&part, &task, r, &x->result[island]);
     for (int m = 0; x->islands.count > 1 && m < count; m++) {
@@ -250,17 +266,17 @@ static void summarise(const Solve *x, FilFrictionInfo *info) {
 
 // --- the public calls ----------------------------------------------------------------------------
 
-static FilStatus build(const FilFrictionProblem *problem, FilArena *arena, FilSystem *system) {
+static FilStatus build(const FilFrictionProblem *problem, FilArena *arena, FilSystem *system,
+                       FilReduction *reduction) {
     if (problem->form != FIL_FORM_GLOBAL) {
         return fil_system_from_blocks(problem, arena, system);
     }
-    FilReduction reduction;
     FilFrictionProblem reduced;
     bool regular;
     FIL_TRY(fil_system_begin(problem, arena, system));
-    FIL_TRY(fil_reduction_begin(&problem->global, arena, &reduction));
-    FIL_TRY(fil_reduction_factor(&reduction, &problem->global.M, arena, &regular));
-    FIL_TRY(fil_reduction_problem(&reduction, problem, system->offset, arena, &reduced));
+    FIL_TRY(fil_reduction_begin(&problem->global, arena, reduction));
+    FIL_TRY(fil_reduction_factor(reduction, &problem->global.M, arena, &regular));
+    FIL_TRY(fil_reduction_problem(reduction, problem, system->offset, arena, &reduced));
     return fil_system_from_blocks(&reduced, arena, system);
 }
 
@@ -272,7 +288,8 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     FIL_TRY(reserve_threads(workspace, threads));
     FilArena *arena = &workspace->arena;
     FilSystem system;
-    FIL_TRY(build(problem, arena, &system));
+    FilReduction reduction = {0};
+    FIL_TRY(build(problem, arena, &system, &reduction));
     if (settings->solver == FIL_SOLVER_SOCQP) { // the law itself is another: residuals follow it
         FIL_TRY(fil_system_as_cones(&system, arena, &system));
     }
@@ -284,7 +301,9 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     if (settings->warm_start) {
         memcpy(r, solution->r, (size_t)system.size * sizeof *r);
     }
-    Solve x = {.settings = settings,
+    Solve x = {.problem = problem,
+               .reduction = &reduction,
+               .settings = settings,
                .system = &system,
                .workspace = workspace,
                .r = r,
