@@ -72,17 +72,6 @@ static void number_unknowns(Build *b) {
     b->node_offset[b->node_count] = b->dof_count;
 }
 
-static void sort(int *x, int count) {
-    for (int k = 1; k < count; k++) {
-        const int value = x[k];
-        int j = k;
-        for (; j > 0 && x[j - 1] > value; j--) {
-            x[j] = x[j - 1];
-        }
-        x[j] = value;
-    }
-}
-
 // The nodes that each contact touches, ascending.
 static void find_contact_nodes(Build *b) {
     const FilSparse *H = &b->global->H;
@@ -102,7 +91,7 @@ static void find_contact_nodes(Build *b) {
                 }
             }
         }
-        sort(b->contact_node + b->contact_start[i], next - b->contact_start[i]);
+        fil_blocks_sort(b->contact_node + b->contact_start[i], next - b->contact_start[i]);
     }
     b->contact_start[b->count] = next;
 }
@@ -182,7 +171,7 @@ static FilStatus find_pattern(Build *b, FilArena *arena, FilArena *scratch, FilB
                                            column != NULL ? column + start[row] : NULL);
             start[row + 1] = start[row] + count;
             if (column != NULL) {
-                sort(column + start[row], count);
+                fil_blocks_sort(column + start[row], count);
             }
         }
     }
