@@ -262,7 +262,7 @@ FilStatus fil_system_unreduced(const FilFrictionProblem *problem, const FilReduc
         (FilDelassus){x, unreduced_diagonal, unreduced_reset, unreduced_row, unreduced_update};
     FilPrimal *primal;
     FIL_TRY(
-        fil_primal_create(global, reduction, out->offset, NULL, out->n, arena, scratch, &primal));
+        fil_primal_create(problem, reduction, out->offset, NULL, out->n, arena, scratch, &primal));
     out->primal = primal;
     return fil_system_find_scales(out, arena);
 }
