@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "check.h"
 #include "convex.h"
 #include "filum/friction.h"
 #include "gauss_seidel.h"
@@ -251,38 +252,46 @@ static void summarise(const Solve *x, FilFrictionInfo *info) {
 
 // --- the public calls ----------------------------------------------------------------------------
 
-static FilStatus build(const FilFrictionProblem *problem, FilArena *arena, FilSystem *system) {
-    if (problem->form != FIL_FORM_GLOBAL) {
-        return fil_system_from_blocks(problem, arena, system);
+static int count_dofs(const FilFrictionProblem *problem) {
+    return problem->dof_count > 0             ? problem->dof_count
+           : problem->form == FIL_FORM_GLOBAL ? problem->global.M.column_count
+                                              : 0;
+}
+
+// Hand over what was found; only from here on the solution is touched.
+static void publish(const FilFrictionProblem *problem, const FilSystem *system, const double *r,
+                    const double *u, double *work, FilFrictionSolution *solution) {
+    if (system->size > 0) {
+        memcpy(solution->r, r, (size_t)system->size * sizeof *r);
+        if (solution->u != NULL) {
+            memcpy(solution->u, u, (size_t)system->size * sizeof *u);
+        }
     }
-    FilReduction reduction;
-    FilFrictionProblem reduced;
-    bool regular;
-    FIL_TRY(fil_system_begin(problem, arena, system));
-    FIL_TRY(fil_reduction_begin(&problem->global, arena, &reduction));
-    FIL_TRY(fil_reduction_factor(&reduction, &problem->global.M, arena, &regular));
-    FIL_TRY(fil_reduction_problem(&reduction, problem, system->offset, arena, &reduced));
-    return fil_system_from_blocks(&reduced, arena, system);
+    if (solution->v != NULL && system->reduction != NULL) {
+        fil_reduction_velocity(system->reduction, &problem->global, r, solution->v, work);
+    }
 }
 
 static FilStatus solve_checked(const FilFrictionProblem *problem,
                                const FilFrictionSettings *settings, FilFrictionWorkspace *workspace,
-                               FilFrictionSolution *solution, FilFrictionInfo *info) {
+                               FilFrictionSolution *solution, FilFrictionInfo *info,
+                               FilError *error) {
     const double begin = fil_seconds();
     const int threads = fil_thread_count(settings->thread_count);
     FIL_TRY(reserve_threads(workspace, threads));
     FilArena *arena = &workspace->arena;
     FilSystem system;
-    FIL_TRY(build(problem, arena, &system));
+    FIL_TRY(fil_system_build(problem, arena, &system, error));
     if (settings->solver == FIL_SOLVER_SOCQP) { // the law itself is another: residuals follow it
         FIL_TRY(fil_system_as_cones(&system, arena, &system));
     }
     double *r = FIL_NEW_ZEROED(arena, double, system.size);
     double *u = FIL_NEW(arena, double, system.size);
-    if (r == NULL || u == NULL) {
+    double *work = FIL_NEW(arena, double, count_dofs(problem)); // for v
+    if (r == NULL || u == NULL || work == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    if (settings->warm_start) {
+    if (settings->warm_start && system.size > 0) {
         memcpy(r, solution->r, (size_t)system.size * sizeof *r);
     }
     Solve x = {.settings = settings,
@@ -295,14 +304,24 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     FIL_TRY(solve_islands(&x));
     fil_system_velocity(&system, r, u, threads);
     info->residual = fil_system_residual(&system, u, r, threads);
-    info->conditioning = problem->dof_count > 0 ? (double)system.size / problem->dof_count : 0.0;
+    info->conditioning = count_dofs(problem) > 0 ? (double)system.size / count_dofs(problem) : 0.0;
     summarise(&x, info);
-    memcpy(solution->r, r, (size_t)system.size * sizeof *r);
-    if (solution->u != NULL) {
-        memcpy(solution->u, u, (size_t)system.size * sizeof *u);
-    }
+    publish(problem, &system, r, u, work, solution);
     info->seconds.total = fil_seconds() - begin;
     return FIL_OK;
+}
+
+static FilStatus check_arguments(const FilFrictionProblem *problem,
+                                 const FilFrictionSettings *settings,
+                                 const FilFrictionSolution *solution, FilError *error) {
+    FIL_TRY(fil_friction_check_settings(settings, error));
+    if (solution == NULL || (solution->r == NULL && problem->block_count > 0)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "solution%s is NULL; the impulses need a place",
+                        solution == NULL ? "" : ".r");
+    }
+    return settings->warm_start
+               ? fil_friction_check_impulses(problem, solution->r, "solution.r", error)
+               : FIL_OK;
 }
 
 FilStatus fil_friction_solve(const FilFrictionProblem *problem, const FilFrictionSettings *settings,
@@ -311,20 +330,21 @@ FilStatus fil_friction_solve(const FilFrictionProblem *problem, const FilFrictio
     const FilFrictionSettings defaults = fil_friction_settings_default();
     settings = settings != NULL ? settings : &defaults;
     FIL_TRY(fil_friction_check(problem, error));
+    FIL_TRY(check_arguments(problem, settings, solution, error));
     FilFrictionWorkspace *own = NULL;
     if (workspace == NULL) {
         FIL_TRY(fil_friction_workspace_create(NULL, &own, error));
     }
     FilFrictionInfo local = {0};
-    const FilStatus status =
-        solve_checked(problem, settings, own != NULL ? own : workspace, solution, &local);
+    FilStatus status =
+        solve_checked(problem, settings, own != NULL ? own : workspace, solution, &local, error);
     fil_friction_workspace_destroy(own);
-    if (status != FIL_OK) {
-        return fil_fail(error, status, "no memory to solve a friction problem of %d blocks",
-                        problem->block_count);
+    if (status == FIL_E_NO_MEMORY) {
+        status = fil_fail(error, status, "no memory to solve a friction problem of %d blocks",
+                          problem->block_count);
     }
-    if (info != NULL) {
+    if (status == FIL_OK && info != NULL) {
         *info = local;
     }
-    return FIL_OK;
+    return status;
 }

@@ -25,12 +25,18 @@ typedef struct FilSystem {
     const double *b;          // [size]
     const double *rho;        // [n] d_i / trace W_ii: velocity to impulse
     FilDelassus delassus;
-    FilBlocks W; // W.value is NULL where W is not stored
+    FilBlocks W;                          // W.value is NULL where W is not stored
+    const struct FilReduction *reduction; // of a problem in the global form, else NULL
 } FilSystem;
 
 static inline int fil_system_block_size(const FilSystem *s, int i) {
     return s->offset[i + 1] - s->offset[i];
 }
+
+/// The system of a checked problem in any form, W stored as blocks. FIL_E_ARGUMENT when M is
+/// singular, or W or b overflow.
+FilStatus fil_system_build(const FilFrictionProblem *problem, FilArena *arena, FilSystem *out,
+                           FilError *error);
 
 /// Offsets, kinds and coefficients of a checked problem, defaults filled in; b, rho and W are left
 /// to the builders below.
