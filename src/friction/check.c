@@ -71,6 +71,10 @@ static FilStatus check_indices(const int *index, int count, int limit, const cha
         return fail_null(error, name);
     }
     for (int k = 0; k < count; k++) {
+        if (limit == 0) {
+            return fil_fail(error, FIL_E_ARGUMENT, "%s[%d] is %d; there is nothing to refer to",
+                            name, k, index[k]);
+        }
         if (index[k] < 0 || index[k] >= limit) {
             return fil_fail(error, FIL_E_ARGUMENT, "%s[%d] is %d; it must be 0 to %d", name, k,
                             index[k], limit - 1);
@@ -86,17 +90,18 @@ static int get_size(const FilFrictionProblem *problem, int i) {
 }
 
 static FilStatus check_sizes(const FilFrictionProblem *problem, int *total, FilError *error) {
-    int64_t sum = 0;
-    for (int i = 0; i < problem->block_count; i++) {
-        const int size = get_size(problem, i);
-        if (size >= 1 && size <= FIL_BLOCK_MAX) {
-            sum += size;
-        } else if (problem->block_sizes != NULL) {
+    const int *sizes = problem->block_sizes;
+    const int n = problem->block_count, size = problem->block_size;
+    int64_t sum = (int64_t)n * size;
+    if (sizes == NULL && n > 0 && (size < 1 || size > FIL_BLOCK_MAX)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "block_size is %d; it must be 1 to %d", size,
+                        FIL_BLOCK_MAX);
+    }
+    for (int i = 0; sizes != NULL && i < n; i++) {
+        sum = i > 0 ? sum + sizes[i] : sizes[i];
+        if (sizes[i] < 1 || sizes[i] > FIL_BLOCK_MAX) {
             return fil_fail(error, FIL_E_ARGUMENT, "block_sizes[%d] is %d; it must be 1 to %d", i,
-                            size, FIL_BLOCK_MAX);
-        } else {
-            return fil_fail(error, FIL_E_ARGUMENT, "block_size is %d; it must be 1 to %d", size,
-                            FIL_BLOCK_MAX);
+                            sizes[i], FIL_BLOCK_MAX);
         }
     }
     if (sum > INT_MAX / 2) { // so that sizes plus a few fit an int everywhere
