@@ -92,13 +92,13 @@ static int get_size(const FilFrictionProblem *problem, int i) {
 static FilStatus check_sizes(const FilFrictionProblem *problem, int *total, FilError *error) {
     const int *sizes = problem->block_sizes;
     const int n = problem->block_count, size = problem->block_size;
-    int64_t sum = (int64_t)n * size;
+    int64_t sum = sizes == NULL ? (int64_t)n * size : 0;
     if (sizes == NULL && n > 0 && (size < 1 || size > FIL_BLOCK_MAX)) {
         return fil_fail(error, FIL_E_ARGUMENT, "block_size is %d; it must be 1 to %d", size,
                         FIL_BLOCK_MAX);
     }
     for (int i = 0; sizes != NULL && i < n; i++) {
-        sum = i > 0 ? sum + sizes[i] : sizes[i];
+        sum += sizes[i];
         if (sizes[i] < 1 || sizes[i] > FIL_BLOCK_MAX) {
             return fil_fail(error, FIL_E_ARGUMENT, "block_sizes[%d] is %d; it must be 1 to %d", i,
                             sizes[i], FIL_BLOCK_MAX);
