@@ -15,12 +15,15 @@
 #include "gauss_seidel.h"
 #include "island.h"
 #include "local.h"
-#include "proximal.h"
+#include "primal.h"
 #include "reduce.h"
 #include "solvers.h"
 #include "system.h"
 
-enum { LARGE_ISLAND = 2000 };
+enum {
+    LARGE_ISLAND = 2000, // blocks: threads inside
+    PRIMAL_ISLAND = 100, // blocks: a step in velocities may pay
+};
 
 typedef struct ThreadMemory {
     FilArena arena, scratch;
@@ -87,6 +90,7 @@ static FilStatus reserve_threads(FilFrictionWorkspace *w, int threads) {
 // --- islands -------------------------------------------------------------------------------------
 
 typedef struct Solve {
+    const FilFrictionProblem *problem;
     const FilFrictionSettings *settings;
     const FilSystem *system;
     FilIslands islands;
@@ -106,7 +110,7 @@ static FilStatus solve_system(const FilSystem *s, const FilIslandTask *task, dou
                               FilIslandResult *result) {
     typedef FilStatus Solver(const FilSystem *, const FilIslandTask *, double *, FilIslandResult *);
     static Solver *const solvers[FIL_FRICTION_SOLVER_COUNT] = {
-        [FIL_SOLVER_AUTO] = fil_proximal_solve,
+        [FIL_SOLVER_AUTO] = fil_auto_solve,
         [FIL_SOLVER_GAUSS_SEIDEL] = fil_gauss_seidel_solve,
         [FIL_SOLVER_NEWTON] = fil_newton_solve,
         [FIL_SOLVER_CADOUX] = fil_cadoux_solve,
@@ -153,6 +157,16 @@ static void solve_island(void *context, int item) {
             memcpy(r + part.offset[m], x->r + whole->offset[member[m]],
                    (size_t)fil_system_block_size(&part, m) * sizeof *r);
         }
+    }
+    if (x->problem->form == FIL_FORM_GLOBAL && count >= PRIMAL_ISLAND) {
+        FilPrimal *primal;
+        x->status[island] =
+            fil_primal_create(&x->problem->global, whole->reduction, whole->offset, member, count,
+                              &memory->arena, &memory->scratch, &primal);
+        if (x->status[island] != FIL_OK) {
+            return;
+        }
+        part.primal = primal;
     }
     x->status[island] = solve_system(&part, &task, r, &x->result[island]);
     for (int m = 0; x->islands.count > 1 && m < count; m++) {
@@ -294,7 +308,8 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     if (settings->warm_start && system.size > 0) {
         memcpy(r, solution->r, (size_t)system.size * sizeof *r);
     }
-    Solve x = {.settings = settings,
+    Solve x = {.problem = problem,
+               .settings = settings,
                .system = &system,
                .workspace = workspace,
                .r = r,
