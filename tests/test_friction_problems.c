@@ -466,6 +466,23 @@ static void the_callback_sees_iterations_and_can_stop(void) {
     fil_generated_destroy(made);
 }
 
+// Islands on several threads: still one call at a time, and none after the one that stops.
+static void the_callback_is_never_called_twice_at_once(void) {
+    FilGenerated *made = make(FIL_GENERATE_FIBRES, 600, 0.07, 73);
+    for (int stop_at = 0; stop_at < 40; stop_at += 13) {
+        Watch watch = {.stop_at = stop_at}; // counted without a lock
+        FilFrictionSettings settings = make_settings(FIL_SOLVER_AUTO, 1e-8, 4);
+        settings.on_iteration = watch_iteration;
+        settings.user = &watch;
+        Answer answer = answer_of(&made->problem, &settings);
+        CHECK(stop_at > 0 ? watch.calls == stop_at : watch.calls > 40);
+        CHECK(answer.info.outcome == (stop_at > 0 ? FIL_LIMIT : FIL_CONVERGED));
+        CHECK(answer_is_finite(&answer));
+        answer_free(&answer);
+    }
+    fil_generated_destroy(made);
+}
+
 static void the_iteration_limit_is_kept(void) {
     FilGenerated *made = make(FIL_GENERATE_FIBRES, 100, 0.9, 70);
     for (int solver = 0; solver < FIL_FRICTION_SOLVER_COUNT; solver++) {
@@ -635,6 +652,7 @@ static void the_default_solves_every_public_file(void) {
     X(a_workspace_serves_any_problem_next)                          \
     X(every_allocation_may_fail)                                    \
     X(the_callback_sees_iterations_and_can_stop)                    \
+    X(the_callback_is_never_called_twice_at_once)                   \
     X(the_iteration_limit_is_kept)                                  \
     X(a_warm_start_from_the_solution_needs_no_iteration)            \
     X(residuals_are_those_of_the_solution)                          \

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 
 bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const double *u,
                           const double *r, double *scaled) {
@@ -20,16 +21,23 @@ bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const d
             sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r, task->threads)) <= task->natural);
 }
 
-bool fil_island_report(const FilIslandTask *task, const char *phase, int iteration, double scaled) {
-    const FilFrictionSettings *settings = task->settings;
-    if (*task->stop) {
-        return false;
+typedef struct Report {
+    const FilIslandTask *task;
+    FilFrictionProgress progress;
+} Report;
+
+static void tell_callback(void *context) {
+    const Report *report = context;
+    const FilFrictionSettings *settings = report->task->settings;
+    if (!*report->task->stop && !settings->on_iteration(settings->user, &report->progress)) {
+        *report->task->stop = true;
     }
-    if (settings->on_iteration != NULL) {
-        const FilFrictionProgress progress = {iteration, scaled / task->unit, phase};
-        if (!settings->on_iteration(settings->user, &progress)) {
-            *task->stop = true;
-        }
+}
+
+bool fil_island_report(const FilIslandTask *task, const char *phase, int iteration, double scaled) {
+    if (task->settings->on_iteration != NULL && !*task->stop) {
+        Report report = {task, {iteration, scaled / task->unit, phase}};
+        fil_one_at_a_time(tell_callback, &report);
     }
     return !*task->stop;
 }

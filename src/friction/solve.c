@@ -103,7 +103,7 @@ typedef struct Solve {
     double unit;
     int threads;
     int inner_threads;
-    bool stop;
+    _Atomic bool stop;
 } Solve;
 
 static FilStatus solve_system(const FilSystem *s, const FilIslandTask *task, double *r,
