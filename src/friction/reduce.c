@@ -201,27 +201,27 @@ static int find_touched(const FilReduction *x, const FilSparse *H, const int *of
     return count;
 }
 
-// Rows of the entries of block i: H transposed, then solved with the body's matrix.
-static void fill_rows(const FilReduction *x, const FilSparse *H, const int *offset, int i,
-                      FilBodyRows *rows, const int64_t *at, double *Hr, double *HA) {
-    const int d = offset[i + 1] - offset[i];
-    for (int e = rows->start[i]; e < rows->start[i + 1]; e++) {
-        const int body = rows->body[e], first = x->body_start[body], size = body_size(x, body);
-        double *row = Hr + at[e];
-        memset(row, 0, (size_t)(d * size) * sizeof *row);
-        for (int a = 0; a < d; a++) {
-            const int c = offset[i] + a;
-            for (int k = H->start[c]; k < H->start[c + 1]; k++) {
-                if (x->body_of[H->index[k]] == body) {
-                    row[a * size + x->place[H->index[k]] - first] += H->value[k];
-                }
+// One row per component of block i: what of H touches `body`, in the order of its unknowns.
+static void gather_rows(const FilReduction *x, const FilSparse *H, int first, int d, int body,
+                        double *rows) {
+    const int size = body_size(x, body);
+    memset(rows, 0, (size_t)d * (size_t)size * sizeof *rows);
+    for (int a = 0; a < d; a++, rows += size) {
+        for (int k = H->start[first + a]; k < H->start[first + a + 1]; k++) {
+            if (x->body_of[H->index[k]] == body) {
+                rows[x->place[H->index[k]] - x->body_start[body]] += H->value[k];
             }
         }
-        memcpy(HA + at[e], row, (size_t)(d * size) * sizeof *row);
-        for (int a = 0; a < d; a++) {
-            solve_dense(size, x->factor + x->factor_at[body], x->pivot + first,
-                        HA + at[e] + (ptrdiff_t)a * size);
-        }
+    }
+}
+
+// Rows of an entry, `d` of them, solved with the body's matrix.
+static void solve_rows(const FilReduction *x, int d, int body, const double *rows, double *out) {
+    const int size = body_size(x, body);
+    memcpy(out, rows, (size_t)d * (size_t)size * sizeof *out);
+    for (int a = 0; a < d; a++) {
+        solve_dense(size, x->factor + x->factor_at[body], x->pivot + x->body_start[body],
+                    out + (ptrdiff_t)a * size);
     }
 }
 
@@ -284,7 +284,11 @@ FilStatus fil_reduction_problem(const FilReduction *x, const FilFrictionProblem 
                                 .H = Hr,
                                 .HA = HA};
     for (int i = 0; i < n; i++) {
-        fill_rows(x, H, offset, i, &out->bodies, at, Hr, HA);
+        const int d = offset[i + 1] - offset[i];
+        for (int e = start[i]; e < start[i + 1]; e++) {
+            gather_rows(x, H, offset[i], d, body[e], Hr + at[e]);
+            solve_rows(x, d, body[e], Hr + at[e], HA + at[e]);
+        }
     }
     return find_free_velocity(x, &problem->global, offset[n], arena, &out->b);
 }

@@ -41,7 +41,8 @@ FilStatus fil_friction_workspace_create(const FilAllocator *allocator, FilFricti
     const FilAllocator a = allocator != NULL ? *allocator : fil_libc_allocator;
     FilFrictionWorkspace *workspace = a.resize(a.user, NULL, 0, sizeof *workspace);
     if (workspace == NULL) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "no memory for a friction workspace");
+        (void)fil_fail(error, FIL_E_NO_MEMORY, "no memory for a friction workspace");
+        return FIL_E_NO_MEMORY;
     }
     *workspace = (FilFrictionWorkspace){.allocator = a, .arena = fil_arena_make(&a)};
     *out = workspace;
