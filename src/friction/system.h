@@ -43,6 +43,9 @@ FilStatus fil_system_build(const FilFrictionProblem *problem, FilArena *arena, F
 /// to the builders below.
 FilStatus fil_system_begin(const FilFrictionProblem *problem, FilArena *arena, FilSystem *out);
 
+/// rho from the diagonal blocks, once the operator is there.
+FilStatus fil_system_find_scales(FilSystem *s, FilArena *arena);
+
 /// The system of a problem given by blocks or bodies, W stored as blocks.
 FilStatus fil_system_from_blocks(const FilFrictionProblem *problem, FilArena *arena,
                                  FilSystem *out);
