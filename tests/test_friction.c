@@ -396,7 +396,7 @@ static void tangents_may_point_anywhere(void) {
     const FilFrictionSettings settings = with_tolerance(1e-11);
     for (int trial = 0; trial < 10; trial++) {
         static Dense p, turned;
-        double angle[DENSE_BLOCKS];
+        double angle[DENSE_BLOCKS] = {0};
         draw_contacts(&p, &random, 12);
         turned = p;
         for (int i = 0; i < p.n; i++) {
@@ -426,7 +426,7 @@ static void the_order_of_contacts_does_not_matter(void) {
     const FilFrictionSettings settings = with_tolerance(1e-11);
     for (int trial = 0; trial < 10; trial++) {
         static Dense p, shuffled;
-        int to[DENSE_BLOCKS];
+        int to[DENSE_BLOCKS] = {0};
         draw_contacts(&p, &random, 12);
         shuffled = p;
         for (int i = 0; i < p.n; i++) {
