@@ -94,7 +94,7 @@ typedef enum FilConvexSolver {
 } FilConvexSolver;
 typedef enum FilOutcome { FIL_OUTCOMES(FIL_NAMED_ENUM) FIL_OUTCOME_COUNT } FilOutcome;
 
-/// Scalar sparse matrix, compressed by columns, or by rows where a member says so.
+/// Scalar sparse matrix, compressed by columns; entries given twice add up.
 typedef struct FilSparse {
     int row_count, column_count;
     const int *start;    ///< column_count + 1 offsets
@@ -110,7 +110,7 @@ typedef struct FilBlockRows {
 } FilBlockRows;
 
 /// W kept factored by bodies: W = sum over bodies of H A^-1 H^T. Entry e of block i says how the
-/// velocity of body `body[e]` moves block i: u_i += H_e v_body.
+/// velocity of body `body[e]` moves block i: u_i += H_e v_body. A body may come twice in a block.
 typedef struct FilBodyRows {
     int body_count;
     const int *body_start; ///< body_count + 1 offsets of the bodies' unknowns in v
@@ -173,7 +173,8 @@ typedef struct FilFrictionSettings {
     int facet_count;            ///< of the pyramid of `linearised`, at least 3
     int thread_count;           ///< 0: as many as OpenMP offers
     bool warm_start;            ///< start from the r given in the solution
-    bool (*on_iteration)(void *user, const FilFrictionProgress *progress); ///< false stops
+    /// False stops. Never called by two threads at once; the reports of islands interleave.
+    bool (*on_iteration)(void *user, const FilFrictionProgress *progress);
     void *user;
 } FilFrictionSettings;
 

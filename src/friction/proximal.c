@@ -221,7 +221,9 @@ static FilOutcome iterate(FilProximal *x, int limit) {
     while (x->iterations < limit) {
         int count;
         const double wanted = fmax(INNER_REDUCTION * centre_scaled, 0.3 * x->task->scaled);
-        const Inner inner = solve_inner(x, wanted, MAX_INNER, &count);
+        const Inner inner = solve_inner(
+            x, wanted, limit - x->iterations < MAX_INNER ? limit - x->iterations : MAX_INNER,
+            &count);
         if (inner == INNER_SOLVED) {
             return FIL_CONVERGED;
         }

@@ -1,0 +1,313 @@
+// Problems with large bodies, solved on M v = H r + f without W, and Newton steps in velocities.
+#include "check.h"
+#include "failing_allocator.h"
+#include "filum/friction.h"
+#include "filum/generate.h"
+#include "friction/newton_step.h"
+#include "friction/primal.h"
+#include "friction/system.h"
+#include "friction/unreduced.h"
+
+#include "base/random.h"
+
+#include <stdlib.h>
+
+enum { SIDE = 15, NODES = SIDE * SIDE, DOFS = 3 * NODES, CONTACTS = 60, SIZE = 3 * CONTACTS };
+
+// A sheet of SIDE x SIDE nodes joined by springs, some of which touch obstacles at random angles.
+typedef struct Sheet {
+    int M_start[DOFS + 1], M_index[15 * DOFS];
+    double M_value[15 * DOFS];
+    int H_start[SIZE + 1], H_index[3 * SIZE];
+    double H_value[3 * SIZE];
+    double f[DOFS], w[SIZE], mu[CONTACTS], compliance[9 * CONTACTS];
+    FilFrictionProblem problem;
+} Sheet;
+
+static void add_springs(Sheet *s, int i, int j, int *next) {
+    static const int step[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+    const double stiffness = 50.0;
+    for (int axis = 0; axis < 3; axis++) {
+        double own = 1.0;
+        s->M_start[3 * (i * SIDE + j) + axis] = *next;
+        for (int k = 0; k < 4; k++) {
+            const int a = i + step[k][0], b = j + step[k][1];
+            if (a >= 0 && b >= 0 && a < SIDE && b < SIDE) {
+                s->M_index[*next] = 3 * (a * SIDE + b) + axis;
+                s->M_value[(*next)++] = -stiffness;
+                own += stiffness;
+            }
+        }
+        s->M_index[*next] = 3 * (i * SIDE + j) + axis;
+        s->M_value[(*next)++] = own;
+    }
+}
+
+static void add_contact(Sheet *s, int c, int node, FilRandom *random) {
+    double e[3][3], size = 0.0;
+    for (int k = 0; k < 3; k++) {
+        e[0][k] = fil_random_normal(random) + (k == 2 ? 3.0 : 0.0);
+        size += e[0][k] * e[0][k];
+    }
+    for (int k = 0; k < 3; k++) {
+        e[0][k] /= sqrt(size);
+    }
+    const double flat = sqrt(e[0][0] * e[0][0] + e[0][2] * e[0][2]);
+    e[1][0] = e[0][2] / flat;
+    e[1][1] = 0.0;
+    e[1][2] = -e[0][0] / flat;
+    for (int k = 0; k < 3; k++) {
+        const int l = (k + 1) % 3, m = (k + 2) % 3;
+        e[2][k] = e[0][l] * e[1][m] - e[0][m] * e[1][l];
+    }
+    for (int a = 0; a < 3; a++) {
+        s->H_start[3 * c + a] = 3 * (3 * c + a);
+        for (int k = 0; k < 3; k++) {
+            s->H_index[3 * (3 * c + a) + k] = 3 * node + k;
+            s->H_value[3 * (3 * c + a) + k] = e[a][k];
+        }
+        s->w[3 * c + a] = 0.01 * fil_random_normal(random);
+        s->compliance[9 * c + 4 * a] = 0.002;
+    }
+    s->mu[c] = 0.4;
+}
+
+static Sheet *make_sheet(void) {
+    Sheet *s = calloc(1, sizeof *s);
+    FilRandom random = fil_random_make(3);
+    int next = 0;
+    for (int i = 0; i < SIDE; i++) {
+        for (int j = 0; j < SIDE; j++) {
+            add_springs(s, i, j, &next);
+        }
+    }
+    s->M_start[DOFS] = next;
+    for (int c = 0; c < CONTACTS; c++) {
+        add_contact(s, c, (c * 37) % NODES, &random);
+    }
+    s->H_start[SIZE] = 3 * SIZE;
+    for (int k = 0; k < DOFS; k++) {
+        s->f[k] = k % 3 == 2 ? -1.0 : 0.3 * fil_random_normal(&random);
+    }
+    s->problem =
+        (FilFrictionProblem){.block_count = CONTACTS,
+                             .block_size = 3,
+                             .mu = s->mu,
+                             .form = FIL_FORM_GLOBAL,
+                             .global = {.M = {DOFS, DOFS, s->M_start, s->M_index, s->M_value},
+                                        .H = {DOFS, SIZE, s->H_start, s->H_index, s->H_value},
+                                        .f = s->f,
+                                        .w = s->w},
+                             .compliance = s->compliance};
+    return s;
+}
+
+// The sheet as blocks: every block of W from the operator, one unit impulse at a time.
+static FilFrictionProblem as_blocks(const Sheet *sheet, const FilSystem *s, FilArena *arena) {
+    double *value = FIL_NEW_ZEROED(arena, double, (size_t)SIZE *SIZE);
+    int *start = FIL_NEW(arena, int, CONTACTS + 1),
+        *column = FIL_NEW(arena, int, CONTACTS *CONTACTS);
+    for (int c = 0; c < SIZE; c++) {
+        double r[SIZE] = {0}, u[SIZE];
+        r[c] = 1.0;
+        fil_system_velocity(s, r, u, 1);
+        for (int i = 0; i < SIZE; i++) {
+            value[9 * ((i / 3) * CONTACTS + c / 3) + 3 * (i % 3) + c % 3] = u[i] - s->b[i];
+        }
+    }
+    for (int i = 0; i <= CONTACTS; i++) {
+        start[i] = i * CONTACTS;
+        for (int j = 0; i < CONTACTS && j < CONTACTS; j++) {
+            column[i * CONTACTS + j] = j;
+        }
+    }
+    FilFrictionProblem p = sheet->problem;
+    p.form = FIL_FORM_BLOCKS;
+    p.blocks = (FilBlockRows){start, column, value};
+    p.b = s->b;
+    p.compliance = NULL; // W has it already
+    return p;
+}
+
+static FilSystem build(const FilFrictionProblem *problem, FilArena *arena, FilArena *scratch) {
+    FilSystem s = {0};
+    FilError error;
+    if (fil_system_build(problem, &(FilSystemUse){.threads = 1}, arena, scratch, &s, &error) !=
+        FIL_OK) {
+        (void)fprintf(stderr, "%s\n", error.text);
+        abort();
+    }
+    return s;
+}
+
+static void a_large_body_is_solved_without_forming_its_operator(void) {
+    Sheet *sheet = make_sheet();
+    FilArena arena = fil_arena_make(NULL), scratch = fil_arena_make(NULL);
+    const FilSystem s = build(&sheet->problem, &arena, &scratch);
+    CHECK(!s.has_blocks && s.primal != NULL && s.mass != NULL);
+    const FilFrictionProblem blocks = as_blocks(sheet, &s, &arena);
+    FilFrictionSettings settings = fil_friction_settings_default();
+    settings.tolerance = 1e-11;
+    double r[SIZE], u[SIZE], v[DOFS], r2[SIZE], u2[SIZE];
+    FilFrictionSolution one = {r, u, v}, two = {r2, u2, NULL};
+    FilFrictionInfo info;
+    CHECK(fil_friction_solve(&sheet->problem, &settings, NULL, &one, &info, NULL) == FIL_OK);
+    CHECK(info.outcome == FIL_CONVERGED);
+    CHECK(fil_friction_solve(&blocks, &settings, NULL, &two, &info, NULL) == FIL_OK);
+    CHECK(info.outcome == FIL_CONVERGED);
+    int active = 0;
+    for (int k = 0; k < SIZE; k++) {
+        CHECK_NEAR(u[k], u2[k], 0.0, 1e-9);
+        CHECK_NEAR(r[k], r2[k], 0.0, 1e-7);
+        active += k % 3 == 0 && r[k] > 0.0;
+    }
+    CHECK(active > 5 && active < CONTACTS);
+    // v is that of the bodies: M v = H r + f
+    double rest[DOFS];
+    memcpy(rest, sheet->f, sizeof rest);
+    for (int c = 0; c < SIZE; c++) {
+        for (int k = sheet->H_start[c]; k < sheet->H_start[c + 1]; k++) {
+            rest[sheet->H_index[k]] += sheet->H_value[k] * r[c];
+        }
+    }
+    for (int c = 0; c < DOFS; c++) {
+        for (int k = sheet->M_start[c]; k < sheet->M_start[c + 1]; k++) {
+            rest[sheet->M_index[k]] -= sheet->M_value[k] * v[c];
+        }
+    }
+    for (int k = 0; k < DOFS; k++) {
+        CHECK_NEAR(rest[k], 0.0, 0.0, 1e-11);
+    }
+    fil_arena_destroy(&arena);
+    fil_arena_destroy(&scratch);
+    free(sheet);
+}
+
+static void sweeps_work_on_a_large_body_too(void) {
+    Sheet *sheet = make_sheet();
+    FilFrictionSettings settings = fil_friction_settings_default();
+    double r[SIZE], u[SIZE], r2[SIZE], u2[SIZE];
+    FilFrictionSolution one = {r, u, NULL}, two = {r2, u2, NULL};
+    FilFrictionInfo info;
+    settings.tolerance = 1e-9;
+    CHECK(fil_friction_solve(&sheet->problem, &settings, NULL, &one, &info, NULL) == FIL_OK);
+    settings.solver = FIL_SOLVER_GAUSS_SEIDEL;
+    CHECK(fil_friction_solve(&sheet->problem, &settings, NULL, &two, &info, NULL) == FIL_OK);
+    CHECK(info.outcome == FIL_CONVERGED);
+    for (int k = 0; k < SIZE; k++) {
+        CHECK_NEAR(u[k], u2[k], 0.0, 1e-7);
+    }
+    free(sheet);
+}
+
+static void a_solver_that_needs_blocks_says_so(void) {
+    Sheet *sheet = make_sheet();
+    FilFrictionSettings settings = fil_friction_settings_default();
+    double r[SIZE];
+    FilFrictionSolution solution = {r, NULL, NULL};
+    FilError error;
+    settings.solver = FIL_SOLVER_CADOUX;
+    CHECK(fil_friction_solve(&sheet->problem, &settings, NULL, &solution, NULL, &error) ==
+          FIL_E_ARGUMENT);
+    CHECK(strcmp(error.text, "solver is cadoux, which needs W, but a body has 675 unknowns; take "
+                             "auto, newton or gauss-seidel") == 0);
+    free(sheet);
+}
+
+static void a_singular_sheet_is_refused(void) {
+    Sheet *sheet = make_sheet();
+    for (int k = 0; k < sheet->M_start[DOFS]; k++) { // no mass: springs alone let it float
+        sheet->M_value[k] = sheet->M_value[k] > 0.0 ? sheet->M_value[k] - 1.0 : sheet->M_value[k];
+    }
+    FilFrictionProblem problem = sheet->problem;
+    double r[SIZE];
+    FilFrictionSolution solution = {r, NULL, NULL};
+    FilError error;
+    CHECK(fil_friction_solve(&problem, NULL, NULL, &solution, NULL, &error) == FIL_E_ARGUMENT);
+    CHECK(strcmp(error.text, "global.M is singular; it must be positive definite") == 0);
+    free(sheet);
+}
+
+// The step found in velocities is that found in impulses.
+static void both_forms_give_the_same_newton_step(void) {
+    FilGenerateDef def = fil_generate_def_default(FIL_GENERATE_FIBRES);
+    def.contact_count = 400;
+    def.conditioning = 0.9;
+    FilGenerated *made = NULL;
+    CHECK(fil_generate(&def, NULL, &made, NULL) == FIL_OK);
+    FilArena arena = fil_arena_make(NULL), scratch = fil_arena_make(NULL);
+    const FilFrictionProblem problem = made->global;
+    FilSystem s = build(&problem, &arena, &scratch);
+    FilPrimal *primal;
+    CHECK(fil_primal_create(&problem, s.reduction, s.offset, NULL, s.n, &arena, &scratch,
+                            &primal) == FIL_OK);
+    FilNewtonStep *dual, *other;
+    CHECK(fil_newton_step_create(&s, 1, &arena, &scratch, &dual) == FIL_OK);
+    FilSystem velocities = s;
+    velocities.primal = primal;
+    velocities.has_blocks = false;
+    CHECK(fil_newton_step_create(&velocities, 1, &arena, &scratch, &other) == FIL_OK);
+    FilRandom random = fil_random_make(8);
+    double *F = FIL_NEW(&arena, double, s.size), *d = FIL_NEW(&arena, double, s.size),
+           *e = FIL_NEW(&arena, double, s.size);
+    const FilJacobian J[2] = {fil_newton_step_jacobian(dual), fil_newton_step_jacobian(other)};
+    for (int i = 0; i < s.n; i++) {
+        const bool active = i % 4 != 0;
+        for (int k = 0; k < 9; k++) {
+            const double identity = k % 4 == 0, noise = 0.2 * fil_random_normal(&random);
+            for (int side = 0; side < 2; side++) {
+                J[side].Fu[9 * i + k] = active ? s.rho[i] * (identity + noise) : 0.0;
+                J[side].Fr[9 * i + k] = active ? (i % 3 == 0 ? 0.3 * identity : 0.0) : identity;
+            }
+        }
+        for (int side = 0; side < 2; side++) {
+            J[side].active[i] = active;
+            J[side].shift[i] = 1e-3 / s.rho[i];
+        }
+    }
+    double size = 0.0, off = 0.0;
+    for (int k = 0; k < s.size; k++) {
+        F[k] = fil_random_normal(&random);
+    }
+    CHECK(fil_newton_step_solve(dual, F, d));
+    CHECK(fil_newton_step_solve(other, F, e));
+    for (int k = 0; k < s.size; k++) {
+        size += d[k] * d[k];
+        off += (d[k] - e[k]) * (d[k] - e[k]);
+    }
+    CHECK(size > 0.0);
+    CHECK_NEAR(sqrt(off / size), 0.0, 0.0, 1e-9);
+    fil_arena_destroy(&arena);
+    fil_arena_destroy(&scratch);
+    fil_generated_destroy(made);
+}
+
+static void every_allocation_may_fail(void) {
+    Sheet *sheet = make_sheet();
+    double r[SIZE], v[DOFS];
+    FilStatus status = FIL_E_NO_MEMORY;
+    for (int n = 0; status == FIL_E_NO_MEMORY && n < 200; n++) {
+        FailingAllocator memory = {.fail_at = n};
+        const FilAllocator allocator = failing_allocator(&memory);
+        FilFrictionWorkspace *workspace = NULL;
+        FilFrictionSolution solution = {r, NULL, v};
+        status = fil_friction_workspace_create(&allocator, &workspace, NULL);
+        if (status == FIL_OK) {
+            status = fil_friction_solve(&sheet->problem, NULL, workspace, &solution, NULL, NULL);
+        }
+        fil_friction_workspace_destroy(workspace);
+        CHECK(failing_allocator_is_clean(&memory));
+    }
+    CHECK(status == FIL_OK);
+    free(sheet);
+}
+
+#define TESTS(X)                                           \
+    X(a_large_body_is_solved_without_forming_its_operator) \
+    X(sweeps_work_on_a_large_body_too)                     \
+    X(a_solver_that_needs_blocks_says_so)                  \
+    X(a_singular_sheet_is_refused)                         \
+    X(both_forms_give_the_same_newton_step)                \
+    X(every_allocation_may_fail)
+
+CHECK_MAIN(TESTS)
