@@ -26,8 +26,9 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "front.h"
 
-enum { SLICE = 64 }; // rows or columns of a large front that one thread takes at a time
+enum { SLICE = 32 }; // rows of a large front that one thread assembles at a time
 
 // Of the largest entry of the diagonal block. The pivots of a singular W of 36 unknowns are noise
 // of up to 3e-14 of it; with 1e-14 some of them passed as pivots.
@@ -322,8 +323,23 @@ static inline void add_columns(const FilBlockLu *lu, const Supernode *child, con
     }
 }
 
-// Add the contribution of a child to the front of its parent.
-static void add_child(const FilBlockLu *lu, const Supernode *s, const Supernode *child) {
+// Rows of a front, the k pivots counted before the others.
+typedef struct Rows {
+    int first, end;
+} Rows;
+
+// The part of `run` that falls on `rows`; `shift` leads from places in the front to rows.
+static inline Run cut_run(Run run, Rows rows, int shift) {
+    const int low = rows.first - (run.to + shift), high = rows.end - (run.to + shift);
+    const int skip = low > 0 ? low : 0, end = high < run.length ? high : run.length;
+    run.from += skip;
+    run.to += skip;
+    run.length = end - skip; // not positive: none
+    return run;
+}
+
+// Add the contribution of a child to rows of the front of its parent.
+static void add_child(const FilBlockLu *lu, const Supernode *s, const Supernode *child, Rows part) {
     const Run *run = lu->run + child->row_begin;
     double *panel = lu->panel + s->panel;
     double *rest = lu->contribution + s->contribution;
@@ -331,13 +347,19 @@ static void add_child(const FilBlockLu *lu, const Supernode *s, const Supernode 
     const int pivots = child->pivot_run_count, count = child->run_count;
     const Part all = {0, count, 0}, rows = {pivots, count, s->k4};
     for (int a = 0; a < pivots; a++) { // to A11 and A12, and to A21, which is kept transposed
-        double *to = panel + run[a].to * stride;
-        add_rows(lu, child, &run[a], all, (FilPanel){to, stride});
-        add_columns(lu, child, &run[a], rows, (FilPanel){to + s->k4 + s->u4, stride});
+        const Run cut = cut_run(run[a], part, 0);
+        double *to = panel + cut.to * stride;
+        if (cut.length > 0) {
+            add_rows(lu, child, &cut, all, (FilPanel){to, stride});
+            add_columns(lu, child, &cut, rows, (FilPanel){to + s->k4 + s->u4, stride});
+        }
     }
     for (int a = pivots; a < count; a++) { // to its own contribution
-        double *to = rest + (ptrdiff_t)(run[a].to - s->k4) * s->u4;
-        add_rows(lu, child, &run[a], rows, (FilPanel){to, s->u4});
+        const Run cut = cut_run(run[a], part, s->k - s->k4);
+        double *to = rest + (ptrdiff_t)(cut.to - s->k4) * s->u4;
+        if (cut.length > 0) {
+            add_rows(lu, child, &cut, rows, (FilPanel){to, s->u4});
+        }
     }
 }
 
@@ -348,40 +370,21 @@ static void assemble(const FilBlockLu *lu, const Supernode *s, const double *val
     scatter_values(lu, s, value);
     add_diagonal(lu, s, diagonal);
     for (int c = s->first_child; c != -1; c = lu->node[c].next_sibling) {
-        add_child(lu, s, &lu->node[c]);
+        add_child(lu, s, &lu->node[c], (Rows){0, s->k + s->u});
     }
 }
 
-static int factor_pivots(const FilBlockLu *lu, const Supernode *s) {
-    const FilDenseLu dense = {.panel = {lu->panel + s->panel, panel_stride(s)},
-                              .order = s->k,
-                              .width = s->k4 + s->u4,
-                              .floor = lu->floor + s->unknown,
-                              .pivot = lu->pivot + s->unknown,
-                              .inverse = lu->inverse + s->unknown};
-    return lu->kernels->factor(&dense);
-}
-
-// U12 and the transpose of L21, columns first .. first + count - 1.
-static void solve_columns(const FilBlockLu *lu, const Supernode *s, int first, int count) {
-    double *panel = lu->panel + s->panel;
-    const ptrdiff_t stride = panel_stride(s);
-    const FilPanel upper = {panel + s->k4 + first, stride};
-    const FilPanel lower = {panel + s->k4 + s->u4 + first, stride};
-    lu->kernels->solve_lower(s->k, count, (FilCoefficients){panel, stride, 1}, NULL, upper);
-    lu->kernels->solve_lower(s->k, count, (FilCoefficients){panel, 1, stride},
-                             lu->inverse + s->unknown, lower);
-}
-
-// C -= L21 U12, rows first .. first + count - 1.
-static void update_rows(const FilBlockLu *lu, const Supernode *s, int first, int count) {
-    double *panel = lu->panel + s->panel;
-    const ptrdiff_t stride = panel_stride(s);
-    lu->kernels->subtract_product(
-        (const int[3]){count, s->u4, s->k},
-        (FilCoefficients){panel + s->k4 + s->u4 + first, 1, stride},
-        (FilPanel){panel + s->k4, stride},
-        (FilPanel){lu->contribution + s->contribution + (ptrdiff_t)first * s->u4, s->u4});
+static FilFront front_of(const FilBlockLu *lu, const Supernode *s) {
+    return (FilFront){.kernels = lu->kernels,
+                      .k = s->k,
+                      .k4 = s->k4,
+                      .u = s->u,
+                      .u4 = s->u4,
+                      .panel = {lu->panel + s->panel, panel_stride(s)},
+                      .rest = {lu->contribution + s->contribution, s->u4},
+                      .floor = lu->floor + s->unknown,
+                      .pivot = lu->pivot + s->unknown,
+                      .inverse = lu->inverse + s->unknown};
 }
 
 typedef struct FactorJob {
@@ -390,43 +393,76 @@ typedef struct FactorJob {
     const double *value, *diagonal;
 } FactorJob;
 
-static void solve_slice(void *context, int item) {
-    const FactorJob *job = context;
-    const int first = item * SLICE, left = job->node->u4 - first;
-    solve_columns(job->lu, job->node, first, left < SLICE ? left : SLICE);
-}
-
-static void update_slice(void *context, int item) {
-    const FactorJob *job = context;
-    const int first = item * SLICE, left = job->node->u - first;
-    update_rows(job->lu, job->node, first, left < SLICE ? left : SLICE);
+static void factor_one(const FactorJob *job, int t) {
+    const FilBlockLu *lu = job->lu;
+    const Supernode *s = &lu->node[t];
+    const FilFront front = front_of(lu, s);
+    assemble(lu, s, job->value, job->diagonal);
+    lu->replaced[t] = fil_front_factor(&front);
 }
 
 static void factor_task(void *context, int task) {
     const FactorJob *job = context;
     const FilBlockLu *lu = job->lu;
     for (int i = lu->task_begin[task]; i < lu->task_begin[task + 1]; i++) {
-        const Supernode *s = &lu->node[lu->task_node[i]];
-        assemble(lu, s, job->value, job->diagonal);
-        lu->replaced[lu->task_node[i]] = factor_pivots(lu, s);
-        if (s->u > 0 && s->k > 0) {
-            solve_columns(lu, s, 0, s->u4);
-            update_rows(lu, s, 0, s->u);
-        }
+        factor_one(job, lu->task_node[i]);
     }
 }
 
-// A supernode above the tasks: all threads on one front.
+// Rows first .. last - 1 of a front, the pivots counted before the others.
+static void clear_rows(void *context, int first, int last) {
+    const FactorJob *job = context;
+    const FilBlockLu *lu = job->lu;
+    const Supernode *s = job->node;
+    const ptrdiff_t stride = panel_stride(s);
+    const int pivots = last < s->k ? last : s->k, others = first > s->k ? first : s->k;
+    if (first < pivots) {
+        memset(lu->panel + s->panel + first * stride, 0,
+               (size_t)((pivots - first) * stride) * sizeof(double));
+    }
+    if (others < last) {
+        memset(lu->contribution + s->contribution + (ptrdiff_t)(others - s->k) * s->u4, 0,
+               (size_t)(last - others) * (size_t)s->u4 * sizeof(double));
+    }
+}
+
+static void add_children(void *context, int item) {
+    const FactorJob *job = context;
+    const FilBlockLu *lu = job->lu;
+    const Supernode *s = job->node;
+    const int first = item * SLICE, end = s->k + s->u;
+    const Rows rows = {first, first + SLICE < end ? first + SLICE : end};
+    for (int c = s->first_child; c != -1; c = lu->node[c].next_sibling) {
+        add_child(lu, s, &lu->node[c], rows);
+    }
+}
+
+// A large front above the tasks, by all threads.
 static void factor_by_all(FactorJob *job, int t) {
     const FilBlockLu *lu = job->lu;
     const Supernode *s = job->node = &lu->node[t];
-    assemble(lu, s, job->value, job->diagonal);
-    lu->replaced[t] = factor_pivots(lu, s);
-    if (s->u > 0 && s->k > 0) {
-        const bool large = (double)s->k * s->u * s->u > 1e6; // worth waking threads for
-        const int threads = large ? lu->threads : 1;
-        fil_parallel_for((s->u4 + SLICE - 1) / SLICE, threads, solve_slice, job);
-        fil_parallel_for((s->u + SLICE - 1) / SLICE, threads, update_slice, job);
+    const FilFront front = front_of(lu, s);
+    const int rows = s->k + s->u;
+    fil_parallel_ranges(rows, SLICE, lu->threads, clear_rows, job);
+    scatter_values(lu, s, job->value);
+    add_diagonal(lu, s, job->diagonal);
+    if (s->first_child != -1) {
+        fil_parallel_for((rows - 1) / SLICE + 1, lu->threads, add_children, job);
+    }
+    lu->replaced[t] = fil_front_factor_parallel(&front, lu->threads);
+}
+
+// What is above the tasks, one front after the other.
+static void factor_top(FactorJob *job) {
+    const FilBlockLu *lu = job->lu;
+    for (int i = lu->task_begin[lu->task_count]; i < lu->supernode_count; i++) {
+        const int t = lu->task_node[i];
+        const FilFront front = front_of(lu, &lu->node[t]);
+        if (lu->threads > 1 && fil_front_is_large(&front)) {
+            factor_by_all(job, t);
+        } else {
+            factor_one(job, t);
+        }
     }
 }
 
@@ -434,13 +470,7 @@ int fil_block_lu_factor(FilBlockLu *lu, const double *value, const double *diago
     FIL_ASSERT(lu->reserved);
     FactorJob job = {.lu = lu, .value = value, .diagonal = diagonal};
     fil_parallel_for(lu->task_count, lu->threads, factor_task, &job);
-    if (lu->threads == 1) {
-        factor_task(&job, lu->task_count);
-    } else {
-        for (int i = lu->task_begin[lu->task_count]; i < lu->supernode_count; i++) {
-            factor_by_all(&job, lu->task_node[i]);
-        }
-    }
+    factor_top(&job);
     int replaced = 0;
     for (int t = 0; t < lu->supernode_count; t++) {
         replaced += lu->replaced[t];

@@ -80,7 +80,7 @@ static int find_largest(const FilDenseLu *lu, int c) {
 static void exchange_rows(const FilDenseLu *lu, int i, int j) {
     double *restrict a = lu->panel.at + i * lu->panel.stride;
     double *restrict b = lu->panel.at + j * lu->panel.stride;
-    for (int c = 0; c < lu->width; c++) {
+    for (int c = lu->begin; c < lu->width; c++) {
         const double swap = a[c];
         a[c] = b[c];
         b[c] = swap;

@@ -303,6 +303,7 @@ static const FilDenseKernels FIL_KERNEL(kernels) = {
     .subtract_product = FIL_KERNEL(subtract_product),
     .solve_lower = FIL_KERNEL(solve_lower),
     .factor = FIL_KERNEL(factor),
+    .factor_columns = FIL_KERNEL(factor_columns),
     .dot = FIL_KERNEL(dot),
 };
 
