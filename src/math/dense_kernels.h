@@ -129,33 +129,43 @@ FIL_TARGET static void FIL_KERNEL(product_in_place)(const int size[3], FilCoeffi
     }
 }
 
+// `quads` times four columns of B in sequence, row after row.
+FIL_TARGET static inline ALWAYS_INLINE void FIL_KERNEL(pack_strip)(int depth, int quads,
+                                                                   const double *restrict from,
+                                                                   ptrdiff_t stride,
+                                                                   double *restrict to) {
+    for (int k = 0; k < depth; k++) {
+        UNROLL for (int q = 0; q < quads; q++) {
+            *(Vector4 *)(to + (ptrdiff_t)4 * q) = *(const Vector4 *)(from + (ptrdiff_t)4 * q);
+        }
+        from += stride;
+        to += (ptrdiff_t)4 * quads;
+    }
+}
+
 // C(rows) -= A(rows) B for one packed block of A, `rows` x `depth`, stored TILE_ROWS at a time.
 FIL_TARGET static void FIL_KERNEL(product_packed_rows)(const int size[3], const double *packed_a,
                                                        FilPanel b, FilPanel c) {
     double packed_b[PACKED_DEPTH * 2 * FIL_LANES];
-    const int depth = size[2];
-    for (int j = 0; j < size[1];) {
-        const bool pair = size[1] - j >= 2 * FIL_LANES;
-        const int columns = pair ? 2 * FIL_LANES : 4;
-        for (int k = 0; k < depth; k++) {
-            memcpy(packed_b + (ptrdiff_t)k * columns, b.at + k * b.stride + j,
-                   (size_t)columns * sizeof(double));
-        }
-        const Tile t = {.a = packed_a,
-                        .b = packed_b,
-                        .b_stride = columns,
-                        .c = c.at + j,
-                        .c_stride = c.stride,
-                        .depth = depth};
-#if FIL_LANES == 4
-        if (!pair) {
-            FIL_KERNEL(packed_one)(size[0], t);
-            return;
-        }
-#endif
+    Tile t = {.a = packed_a,
+              .b = packed_b,
+              .b_stride = (ptrdiff_t)2 * FIL_LANES,
+              .c = c.at,
+              .c_stride = c.stride,
+              .depth = size[2]};
+    int j = 0;
+    for (; j + 2 * FIL_LANES <= size[1]; j += 2 * FIL_LANES) {
+        FIL_KERNEL(pack_strip)(size[2], FIL_LANES / 2, b.at + j, b.stride, packed_b);
         FIL_KERNEL(packed_pair)(size[0], t);
-        j += columns;
+        t.c += (ptrdiff_t)2 * FIL_LANES;
     }
+#if FIL_LANES == 4
+    if (j < size[1]) {
+        FIL_KERNEL(pack_strip)(size[2], 1, b.at + j, b.stride, packed_b);
+        t.b_stride = 4;
+        FIL_KERNEL(packed_one)(size[0], t);
+    }
+#endif
 }
 
 FIL_TARGET static void FIL_KERNEL(subtract_product)(const int size[3], FilCoefficients a,
