@@ -2,6 +2,7 @@
 #include "check.h"
 #include "math/block_lu.h"
 #include "math/dense.h"
+#include "math/front.h"
 
 #include <float.h>
 #include <limits.h>
@@ -668,48 +669,123 @@ static void every_allocation_may_fail(void) {
     fil_arena_destroy(&arena);
 }
 
+// A random front, not yet factored. The floor of every 50th pivot is out of reach.
+static FilFront random_front(FilArena *arena, FilRandom *random, int k, int u) {
+    FilFront f = {.k = k, .k4 = fil_round4(k), .u = u, .u4 = fil_round4(u)};
+    const int stride = f.k4 + 2 * f.u4;
+    double *floor = FIL_NEW(arena, double, k + 1);
+    for (int i = 0; i < k; i++) {
+        floor[i] = i % 50 == 7 ? 1e6 : 0.0;
+    }
+    f.kernels = fil_dense_kernels();
+    f.panel = (FilPanel){random_vector(arena, random, k * stride), stride};
+    f.rest = (FilPanel){random_vector(arena, random, u * f.u4), f.u4};
+    f.floor = floor;
+    return f;
+}
+
+// The same front with storage of its own.
+static FilFront copy_front(FilArena *arena, const FilFront *f) {
+    FilFront out = *f;
+    out.panel.at = copy_vector(arena, f->k * (int)f->panel.stride, f->panel.at);
+    out.rest.at = copy_vector(arena, f->u * f->u4, f->rest.at);
+    out.pivot = FIL_NEW(arena, int, f->k + 1);
+    out.inverse = FIL_NEW(arena, double, f->k + 1);
+    return out;
+}
+
+static bool same_part(const double *a, const double *b, ptrdiff_t stride, int rows, int columns) {
+    for (int i = 0; i < rows; i++) {
+        if (memcmp(a + i * stride, b + i * stride, (size_t)columns * sizeof *a) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_front(FilArena *arena, const FilFront *front) {
+    const FilFront want = copy_front(arena, front);
+    const int replaced = fil_front_factor(&want), k = want.k;
+    CHECK(k < 100 || replaced > 0);
+    for (int threads = 1; threads <= 4; threads++) {
+        const FilFront got = copy_front(arena, front);
+        CHECK(fil_front_factor_parallel(&got, threads) == replaced);
+        CHECK(memcmp(got.pivot, want.pivot, (size_t)k * sizeof(int)) == 0);
+        CHECK(memcmp(got.inverse, want.inverse, (size_t)k * sizeof(double)) == 0);
+        const int place[3] = {0, want.k4, want.k4 + want.u4};
+        for (int part = 0; part < 3; part++) { // without the padding, which means nothing
+            CHECK(same_part(got.panel.at + place[part], want.panel.at + place[part],
+                            want.panel.stride, k, part == 0 ? k : want.u));
+        }
+        CHECK(same_part(got.rest.at, want.rest.at, want.rest.stride, want.u, want.u));
+    }
+}
+
+// Pivots around one, two and three blocks of the parallel form, rows from none to several tiles.
+static void fronts_have_the_same_bits_on_any_number_of_threads(void) {
+    static const int sizes[][2] = {{1, 1},   {7, 0},     {5, 500},   {191, 3},  {192, 200},
+                                   {193, 1}, {384, 400}, {501, 333}, {579, 77}, {650, 0}};
+    FilRandom random = fil_random_make(15);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        FilArena arena = fil_arena_make(NULL);
+        const FilFront front = random_front(&arena, &random, sizes[i][0], sizes[i][1]);
+        check_front(&arena, &front);
+        fil_arena_destroy(&arena);
+    }
+}
+
 static void check_threads(FilArena *arena, FilRandom *random, const Bodies *bodies) {
     const BlockProblem a = make_problem3(arena, random, bodies);
     const double *b = random_vector(arena, random, a.unknowns);
     FilBlockLu *lu = make_lu(arena, &a.pattern);
-    double *first = NULL;
-    for (int threads = 1; threads <= 4; threads *= 2) {
-        double *x = copy_vector(arena, a.unknowns, b);
-        fil_block_lu_set_threads(lu, threads);
-        CHECK(fil_block_lu_factor(lu, a.value, a.diagonal) == 0);
-        CHECK(fil_block_lu_solve(lu, x));
-        first = first != NULL ? first : x;
-        CHECK(memcmp(first, x, (size_t)a.unknowns * sizeof *x) == 0);
+    bool *active = FIL_NEW(arena, bool, a.pattern.n);
+    for (int i = 0; i < a.pattern.n; i++) {
+        active[i] = fil_random_int(random, 8) != 0;
+    }
+    for (int round = 0; round < 2; round++) {
+        double *first = NULL;
+        fil_block_lu_set_active(lu, round == 0 ? NULL : active);
+        for (int threads = 1; threads <= 4; threads++) {
+            double *x = copy_vector(arena, a.unknowns, b);
+            fil_block_lu_set_threads(lu, threads);
+            CHECK(fil_block_lu_factor(lu, a.value, a.diagonal) == 0);
+            CHECK(fil_block_lu_solve(lu, x));
+            first = first != NULL ? first : x;
+            CHECK(memcmp(first, x, (size_t)a.unknowns * sizeof *x) == 0);
+        }
     }
 }
 
+// Many small fronts, and a few of several hundred pivots that all threads share.
 static void threads_do_not_change_a_bit(void) {
     FilRandom random = fil_random_make(14);
     FilArena arena = fil_arena_make(NULL);
     const Bodies kinds[] = {lattice_bodies(&arena, &random, 5), tower_bodies(&arena, 500, 12),
-                            random_bodies(&arena, &random, 100, 300)};
+                            random_bodies(&arena, &random, 100, 300),
+                            random_bodies(&arena, &random, 3000, 3400)};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         check_threads(&arena, &random, &kinds[k]);
     }
     fil_arena_destroy(&arena);
 }
 
-#define TESTS(X)                                       \
-    X(products_have_the_bits_of_plain_loops)           \
-    X(dense_factors_multiply_back)                     \
-    X(dense_systems_agree_with_lapack)                 \
-    X(every_graph_agrees_with_lapack)                  \
-    X(no_block_and_one_block_are_fine)                 \
-    X(pattern_may_be_unsymmetric)                      \
-    X(bad_patterns_are_refused)                        \
-    X(cost_is_known_before_storage_is_taken)           \
-    X(large_sparse_systems_agree_with_klu_and_umfpack) \
-    X(singular_matrices_give_finite_answers)           \
-    X(zero_diagonals_and_extreme_scales_stay_finite)   \
-    X(inactive_blocks_are_left_out)                    \
-    X(order_of_the_blocks_does_not_matter)             \
-    X(factoring_again_allocates_nothing)               \
-    X(every_allocation_may_fail)                       \
+#define TESTS(X)                                          \
+    X(products_have_the_bits_of_plain_loops)              \
+    X(dense_factors_multiply_back)                        \
+    X(dense_systems_agree_with_lapack)                    \
+    X(every_graph_agrees_with_lapack)                     \
+    X(no_block_and_one_block_are_fine)                    \
+    X(pattern_may_be_unsymmetric)                         \
+    X(bad_patterns_are_refused)                           \
+    X(cost_is_known_before_storage_is_taken)              \
+    X(large_sparse_systems_agree_with_klu_and_umfpack)    \
+    X(singular_matrices_give_finite_answers)              \
+    X(zero_diagonals_and_extreme_scales_stay_finite)      \
+    X(inactive_blocks_are_left_out)                       \
+    X(order_of_the_blocks_does_not_matter)                \
+    X(factoring_again_allocates_nothing)                  \
+    X(every_allocation_may_fail)                          \
+    X(fronts_have_the_same_bits_on_any_number_of_threads) \
     X(threads_do_not_change_a_bit)
 
 CHECK_MAIN(TESTS)

@@ -21,13 +21,19 @@
 #include "block_lu_private.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "front.h"
 
-enum { SLICE = 64 }; // rows or columns of a large front that one thread takes at a time
+enum {
+    SLICE = 32,        // rows of a large front that one thread assembles at a time
+    SOLVE_BLOCK = 256, // pivots of a large front that are solved one by one; a multiple of 4
+    SOLVE_GRAIN = 16,  // rows of it that one thread takes at a time
+};
 
 // Of the largest entry of the diagonal block. The pivots of a singular W of 36 unknowns are noise
 // of up to 3e-14 of it; with 1e-14 some of them passed as pivots.
@@ -88,18 +94,29 @@ static void find_runs(FilBlockLu *lu, Supernode *s) {
     }
 }
 
+// Doubles that a supernode leaves to its parent: an update matrix, or in a solve one row (`rows`
+// 1).
+static ptrdiff_t left_behind(const Supernode *s, int rows) {
+    return (ptrdiff_t)(rows < s->u ? rows : s->u) * s->u4;
+}
+
 // Doubles that the children of a supernode hold on the stacks of its task.
-static ptrdiff_t held_by_children(const FilBlockLu *lu, const Supernode *s) {
+static ptrdiff_t held_by_children(const FilBlockLu *lu, const Supernode *s, int rows) {
     ptrdiff_t held = 0;
     for (int c = s->first_child; c != -1; c = lu->node[c].next_sibling) {
         const Supernode *child = &lu->node[c];
-        held += child->task == s->task ? (ptrdiff_t)child->u * child->u4 : 0;
+        held += child->task == s->task ? left_behind(child, rows) : 0;
     }
     return held;
 }
 
-// Stack positions of the contributions: for each task a pair of stacks, one behind the other.
-static ptrdiff_t place_contributions(FilBlockLu *lu) {
+static ptrdiff_t *place_of(Supernode *s, int rows) {
+    return rows == 1 ? &s->carry : &s->contribution;
+}
+
+// Stack positions of what is left to parents, at most `rows` rows each: for each task a pair of
+// stacks, one behind the other. Returns their size.
+static ptrdiff_t place_on_stacks(FilBlockLu *lu, int rows) {
     ptrdiff_t base = 0;
     for (int task = 0; task <= lu->task_count; task++) {
         ptrdiff_t top[2] = {0, 0}, high[2] = {0, 0};
@@ -107,14 +124,14 @@ static ptrdiff_t place_contributions(FilBlockLu *lu) {
         for (int i = begin; i < end; i++) {
             Supernode *s = &lu->node[lu->task_node[i]];
             const int own = s->parity;
-            s->contribution = top[own];
-            top[own] += (ptrdiff_t)s->u * s->u4;
+            *place_of(s, rows) = top[own];
+            top[own] += left_behind(s, rows);
             high[own] = top[own] > high[own] ? top[own] : high[own];
-            top[1 - own] -= held_by_children(lu, s);
+            top[1 - own] -= held_by_children(lu, s, rows);
         }
         for (int i = begin; i < end; i++) {
             Supernode *s = &lu->node[lu->task_node[i]];
-            s->contribution += base + (s->parity == 1 ? high[0] : 0);
+            *place_of(s, rows) += base + (s->parity == 1 ? high[0] : 0);
         }
         base += high[0] + high[1];
     }
@@ -155,8 +172,10 @@ void fil_block_lu_lay_out(FilBlockLu *lu) {
         panel += s->k * panel_stride(s);
     }
     lu->panel_size = panel;
-    lu->contribution_size = place_contributions(lu);
-    lu->info.bytes = (int64_t)sizeof(double) * (lu->panel_size + lu->contribution_size);
+    lu->contribution_size = place_on_stacks(lu, INT_MAX);
+    lu->carry_size = place_on_stacks(lu, 1);
+    lu->info.bytes =
+        (int64_t)sizeof(double) * (lu->panel_size + lu->contribution_size + lu->carry_size);
 }
 
 FilBlockLuInfo fil_block_lu_info(const FilBlockLu *lu) {
@@ -169,11 +188,11 @@ FilStatus fil_block_lu_reserve(FilBlockLu *lu, FilArena *arena) {
     const size_t m = (size_t)lu->unknowns;
     lu->panel = FIL_NEW(arena, double, lu->panel_size);
     lu->contribution = FIL_NEW(arena, double, lu->contribution_size);
+    lu->carry = FIL_NEW(arena, double, lu->carry_size);
     lu->floor = FIL_NEW(arena, double, m);
     lu->inverse = FIL_NEW(arena, double, m);
     lu->pivot = FIL_NEW(arena, int, m);
     lu->x = FIL_NEW(arena, double, m);
-    lu->buffer = FIL_NEW(arena, double, lu->info.largest_front + 8);
     lu->replaced = FIL_NEW(arena, int, lu->supernode_count);
     if (arena->failed) {
         fil_arena_release(arena, mark);
@@ -322,8 +341,23 @@ static inline void add_columns(const FilBlockLu *lu, const Supernode *child, con
     }
 }
 
-// Add the contribution of a child to the front of its parent.
-static void add_child(const FilBlockLu *lu, const Supernode *s, const Supernode *child) {
+// Rows of a front, the k pivots counted before the others.
+typedef struct Rows {
+    int first, end;
+} Rows;
+
+// The part of `run` that falls on `rows`; `shift` leads from places in the front to rows.
+static inline Run cut_run(Run run, Rows rows, int shift) {
+    const int low = rows.first - (run.to + shift), high = rows.end - (run.to + shift);
+    const int skip = low > 0 ? low : 0, end = high < run.length ? high : run.length;
+    run.from += skip;
+    run.to += skip;
+    run.length = end - skip; // not positive: none
+    return run;
+}
+
+// Add the contribution of a child to rows of the front of its parent.
+static void add_child(const FilBlockLu *lu, const Supernode *s, const Supernode *child, Rows part) {
     const Run *run = lu->run + child->row_begin;
     double *panel = lu->panel + s->panel;
     double *rest = lu->contribution + s->contribution;
@@ -331,13 +365,19 @@ static void add_child(const FilBlockLu *lu, const Supernode *s, const Supernode 
     const int pivots = child->pivot_run_count, count = child->run_count;
     const Part all = {0, count, 0}, rows = {pivots, count, s->k4};
     for (int a = 0; a < pivots; a++) { // to A11 and A12, and to A21, which is kept transposed
-        double *to = panel + run[a].to * stride;
-        add_rows(lu, child, &run[a], all, (FilPanel){to, stride});
-        add_columns(lu, child, &run[a], rows, (FilPanel){to + s->k4 + s->u4, stride});
+        const Run cut = cut_run(run[a], part, 0);
+        double *to = panel + cut.to * stride;
+        if (cut.length > 0) {
+            add_rows(lu, child, &cut, all, (FilPanel){to, stride});
+            add_columns(lu, child, &cut, rows, (FilPanel){to + s->k4 + s->u4, stride});
+        }
     }
     for (int a = pivots; a < count; a++) { // to its own contribution
-        double *to = rest + (ptrdiff_t)(run[a].to - s->k4) * s->u4;
-        add_rows(lu, child, &run[a], rows, (FilPanel){to, s->u4});
+        const Run cut = cut_run(run[a], part, s->k - s->k4);
+        double *to = rest + (ptrdiff_t)(cut.to - s->k4) * s->u4;
+        if (cut.length > 0) {
+            add_rows(lu, child, &cut, rows, (FilPanel){to, s->u4});
+        }
     }
 }
 
@@ -348,40 +388,21 @@ static void assemble(const FilBlockLu *lu, const Supernode *s, const double *val
     scatter_values(lu, s, value);
     add_diagonal(lu, s, diagonal);
     for (int c = s->first_child; c != -1; c = lu->node[c].next_sibling) {
-        add_child(lu, s, &lu->node[c]);
+        add_child(lu, s, &lu->node[c], (Rows){0, s->k + s->u});
     }
 }
 
-static int factor_pivots(const FilBlockLu *lu, const Supernode *s) {
-    const FilDenseLu dense = {.panel = {lu->panel + s->panel, panel_stride(s)},
-                              .order = s->k,
-                              .width = s->k4 + s->u4,
-                              .floor = lu->floor + s->unknown,
-                              .pivot = lu->pivot + s->unknown,
-                              .inverse = lu->inverse + s->unknown};
-    return lu->kernels->factor(&dense);
-}
-
-// U12 and the transpose of L21, columns first .. first + count - 1.
-static void solve_columns(const FilBlockLu *lu, const Supernode *s, int first, int count) {
-    double *panel = lu->panel + s->panel;
-    const ptrdiff_t stride = panel_stride(s);
-    const FilPanel upper = {panel + s->k4 + first, stride};
-    const FilPanel lower = {panel + s->k4 + s->u4 + first, stride};
-    lu->kernels->solve_lower(s->k, count, (FilCoefficients){panel, stride, 1}, NULL, upper);
-    lu->kernels->solve_lower(s->k, count, (FilCoefficients){panel, 1, stride},
-                             lu->inverse + s->unknown, lower);
-}
-
-// C -= L21 U12, rows first .. first + count - 1.
-static void update_rows(const FilBlockLu *lu, const Supernode *s, int first, int count) {
-    double *panel = lu->panel + s->panel;
-    const ptrdiff_t stride = panel_stride(s);
-    lu->kernels->subtract_product(
-        (const int[3]){count, s->u4, s->k},
-        (FilCoefficients){panel + s->k4 + s->u4 + first, 1, stride},
-        (FilPanel){panel + s->k4, stride},
-        (FilPanel){lu->contribution + s->contribution + (ptrdiff_t)first * s->u4, s->u4});
+static FilFront front_of(const FilBlockLu *lu, const Supernode *s) {
+    return (FilFront){.kernels = lu->kernels,
+                      .k = s->k,
+                      .k4 = s->k4,
+                      .u = s->u,
+                      .u4 = s->u4,
+                      .panel = {lu->panel + s->panel, panel_stride(s)},
+                      .rest = {lu->contribution + s->contribution, s->u4},
+                      .floor = lu->floor + s->unknown,
+                      .pivot = lu->pivot + s->unknown,
+                      .inverse = lu->inverse + s->unknown};
 }
 
 typedef struct FactorJob {
@@ -390,43 +411,76 @@ typedef struct FactorJob {
     const double *value, *diagonal;
 } FactorJob;
 
-static void solve_slice(void *context, int item) {
-    const FactorJob *job = context;
-    const int first = item * SLICE, left = job->node->u4 - first;
-    solve_columns(job->lu, job->node, first, left < SLICE ? left : SLICE);
-}
-
-static void update_slice(void *context, int item) {
-    const FactorJob *job = context;
-    const int first = item * SLICE, left = job->node->u - first;
-    update_rows(job->lu, job->node, first, left < SLICE ? left : SLICE);
+static void factor_one(const FactorJob *job, int t) {
+    const FilBlockLu *lu = job->lu;
+    const Supernode *s = &lu->node[t];
+    const FilFront front = front_of(lu, s);
+    assemble(lu, s, job->value, job->diagonal);
+    lu->replaced[t] = fil_front_factor(&front);
 }
 
 static void factor_task(void *context, int task) {
     const FactorJob *job = context;
     const FilBlockLu *lu = job->lu;
     for (int i = lu->task_begin[task]; i < lu->task_begin[task + 1]; i++) {
-        const Supernode *s = &lu->node[lu->task_node[i]];
-        assemble(lu, s, job->value, job->diagonal);
-        lu->replaced[lu->task_node[i]] = factor_pivots(lu, s);
-        if (s->u > 0 && s->k > 0) {
-            solve_columns(lu, s, 0, s->u4);
-            update_rows(lu, s, 0, s->u);
-        }
+        factor_one(job, lu->task_node[i]);
     }
 }
 
-// A supernode above the tasks: all threads on one front.
+// Rows first .. last - 1 of a front, the pivots counted before the others.
+static void clear_rows(void *context, int first, int last) {
+    const FactorJob *job = context;
+    const FilBlockLu *lu = job->lu;
+    const Supernode *s = job->node;
+    const ptrdiff_t stride = panel_stride(s);
+    const int pivots = last < s->k ? last : s->k, others = first > s->k ? first : s->k;
+    if (first < pivots) {
+        memset(lu->panel + s->panel + first * stride, 0,
+               (size_t)((pivots - first) * stride) * sizeof(double));
+    }
+    if (others < last) {
+        memset(lu->contribution + s->contribution + (ptrdiff_t)(others - s->k) * s->u4, 0,
+               (size_t)(last - others) * (size_t)s->u4 * sizeof(double));
+    }
+}
+
+static void add_children(void *context, int item) {
+    const FactorJob *job = context;
+    const FilBlockLu *lu = job->lu;
+    const Supernode *s = job->node;
+    const int first = item * SLICE, end = s->k + s->u;
+    const Rows rows = {first, first + SLICE < end ? first + SLICE : end};
+    for (int c = s->first_child; c != -1; c = lu->node[c].next_sibling) {
+        add_child(lu, s, &lu->node[c], rows);
+    }
+}
+
+// A large front above the tasks, by all threads.
 static void factor_by_all(FactorJob *job, int t) {
     const FilBlockLu *lu = job->lu;
     const Supernode *s = job->node = &lu->node[t];
-    assemble(lu, s, job->value, job->diagonal);
-    lu->replaced[t] = factor_pivots(lu, s);
-    if (s->u > 0 && s->k > 0) {
-        const bool large = (double)s->k * s->u * s->u > 1e6; // worth waking threads for
-        const int threads = large ? lu->threads : 1;
-        fil_parallel_for((s->u4 + SLICE - 1) / SLICE, threads, solve_slice, job);
-        fil_parallel_for((s->u + SLICE - 1) / SLICE, threads, update_slice, job);
+    const FilFront front = front_of(lu, s);
+    const int rows = s->k + s->u;
+    fil_parallel_ranges(rows, SLICE, lu->threads, clear_rows, job);
+    scatter_values(lu, s, job->value);
+    add_diagonal(lu, s, job->diagonal);
+    if (s->first_child != -1) {
+        fil_parallel_for((rows - 1) / SLICE + 1, lu->threads, add_children, job);
+    }
+    lu->replaced[t] = fil_front_factor_parallel(&front, lu->threads);
+}
+
+// What is above the tasks, one front after the other.
+static void factor_top(FactorJob *job) {
+    const FilBlockLu *lu = job->lu;
+    for (int i = lu->task_begin[lu->task_count]; i < lu->supernode_count; i++) {
+        const int t = lu->task_node[i];
+        const FilFront front = front_of(lu, &lu->node[t]);
+        if (lu->threads > 1 && fil_front_is_large(&front)) {
+            factor_by_all(job, t);
+        } else {
+            factor_one(job, t);
+        }
     }
 }
 
@@ -434,13 +488,7 @@ int fil_block_lu_factor(FilBlockLu *lu, const double *value, const double *diago
     FIL_ASSERT(lu->reserved);
     FactorJob job = {.lu = lu, .value = value, .diagonal = diagonal};
     fil_parallel_for(lu->task_count, lu->threads, factor_task, &job);
-    if (lu->threads == 1) {
-        factor_task(&job, lu->task_count);
-    } else {
-        for (int i = lu->task_begin[lu->task_count]; i < lu->supernode_count; i++) {
-            factor_by_all(&job, lu->task_node[i]);
-        }
-    }
+    factor_top(&job);
     int replaced = 0;
     for (int t = 0; t < lu->supernode_count; t++) {
         replaced += lu->replaced[t];
@@ -448,45 +496,136 @@ int fil_block_lu_factor(FilBlockLu *lu, const double *value, const double *diago
     return replaced;
 }
 
+// --- solution ------------------------------------------------------------------------------------
+// What a supernode takes off its rows is carried up to its parent, as C is in the factorisation and
+// on stacks of the same kind: so subtrees share nothing here either.
+
+static double *carry_of(const FilBlockLu *lu, const Supernode *s) {
+    return lu->carry + s->carry;
+}
+
+// What the children carry, to the pivots and to what the supernode itself carries on.
+static void take_carries(const FilBlockLu *lu, const Supernode *s) {
+    double *x = lu->x + s->unknown;
+    double *carry = carry_of(lu, s);
+    if (s->u > 0) {
+        memset(carry, 0, (size_t)s->u4 * sizeof *carry);
+    }
+    for (int c = s->first_child; c != -1; c = lu->node[c].next_sibling) {
+        const Supernode *child = &lu->node[c];
+        const double *from = carry_of(lu, child);
+        const Run *run = lu->run + child->row_begin;
+        for (int r = 0; r < child->run_count; r++) {
+            double *to = r < child->pivot_run_count ? x + run[r].to : carry + (run[r].to - s->k4);
+            add_run(&run[r], to, from + run[r].from);
+        }
+    }
+}
+
+typedef struct SolveJob {
+    const FilBlockLu *lu;
+    const Supernode *node;
+    int begin; // of a block of pivots
+} SolveJob;
+
+// Rows are independent of each other, so one thread takes them all at once.
+static void for_rows(int count, int threads, void (*body)(void *context, int first, int last),
+                     SolveJob *job) {
+    if (threads > 1) {
+        fil_parallel_ranges(count, SOLVE_GRAIN, threads, body, job);
+    } else if (count > 0) {
+        body(job, 0, count);
+    }
+}
+
+// sum row[j] x[j] over j in begin .. end - 1;
+static double dot_part(const FilBlockLu *lu, const double *row, const double *x, int begin,
+                       int end) {
+    const int whole = begin + ((end - begin) & ~3);
+    double sum = lu->kernels->dot(whole - begin, row + begin, x + begin);
+    for (int j = whole; j < end; j++) {
+        sum += row[j] * x[j];
+    }
+    return sum;
+}
+
+// Pivots first .. last - 1 after `begin` lose the products of all pivots before `begin`.
+static void lower_rows(void *context, int first, int last) {
+    const SolveJob *job = context;
+    const Supernode *s = job->node;
+    const ptrdiff_t stride = panel_stride(s);
+    double *x = job->lu->x + s->unknown;
+    for (int i = job->begin + first; i < job->begin + last; i++) {
+        const double *row = job->lu->panel + s->panel + i * stride;
+        x[i] -= job->lu->kernels->dot(job->begin, row, x);
+    }
+}
+
+// The carried rows 4 first .. 4 last - 1 lose L21 x1.
+static void carry_rows(void *context, int first, int last) {
+    const SolveJob *job = context;
+    const Supernode *s = job->node;
+    const ptrdiff_t stride = panel_stride(s);
+    double *panel = job->lu->panel + s->panel + s->k4 + s->u4;
+    job->lu->kernels->subtract_product((const int[3]){1, 4 * (last - first), s->k},
+                                       (FilCoefficients){job->lu->x + s->unknown, 0, 1},
+                                       (FilPanel){panel + (ptrdiff_t)4 * first, stride},
+                                       (FilPanel){carry_of(job->lu, s) + (ptrdiff_t)4 * first, 0});
+}
+
 // x1 := L11^-1 P x1, then the rows of the supernode lose L21 x1.
-static void solve_forward(FilBlockLu *lu, const Supernode *s) {
-    const double *panel = lu->panel + s->panel;
+static void solve_forward(const FilBlockLu *lu, const Supernode *s, int threads) {
+    SolveJob job = {.lu = lu, .node = s};
     const ptrdiff_t stride = panel_stride(s);
     double *x = lu->x + s->unknown;
+    take_carries(lu, s);
     for (int i = 0; i < s->k; i++) {
         const int other = lu->pivot[s->unknown + i];
         const double swap = x[i];
         x[i] = x[other];
         x[other] = swap;
     }
-    for (int i = 1; i < s->k; i++) {
-        const double *row = panel + i * stride;
-        const int whole = i & ~3;
-        double sum = lu->kernels->dot(whole, row, x);
-        for (int j = whole; j < i; j++) {
-            sum += row[j] * x[j];
+    for (int begin = 0; begin < s->k; begin += SOLVE_BLOCK) {
+        const int end = s->k - begin < SOLVE_BLOCK ? s->k : begin + SOLVE_BLOCK;
+        job.begin = begin;
+        if (begin > 0) {
+            for_rows(end - begin, threads, lower_rows, &job);
         }
-        x[i] -= sum;
+        for (int i = begin + 1; i < end; i++) {
+            x[i] -= dot_part(lu, lu->panel + s->panel + i * stride, x, begin, i);
+        }
     }
-    if (s->u == 0) {
-        return;
-    }
-    double *update = lu->buffer;
-    memset(update, 0, (size_t)s->u4 * sizeof *update);
-    lu->kernels->subtract_product((const int[3]){1, s->u4, s->k}, (FilCoefficients){x, 0, 1},
-                                  (FilPanel){lu->panel + s->panel + s->k4 + s->u4, stride},
-                                  (FilPanel){update, 0});
-    const Run *run = lu->run + s->row_begin;
-    for (int r = 0; r < s->run_count; r++) {
-        add_run(&run[r], lu->x + run[r].unknown, update + run[r].from);
+    if (s->u > 0) {
+        for_rows(s->u4 / 4, threads, carry_rows, &job);
     }
 }
 
-// x1 := U11^-1 (x1 - U12 x2), x2 being the rows of the supernode.
-static void solve_backward(FilBlockLu *lu, const Supernode *s) {
-    const ptrdiff_t stride = panel_stride(s);
-    double *x = lu->x + s->unknown;
-    double *rows = lu->buffer;
+// Pivots first .. last - 1 lose U12 x2.
+static void upper_rows(void *context, int first, int last) {
+    const SolveJob *job = context;
+    const Supernode *s = job->node;
+    const double *rows = carry_of(job->lu, s);
+    for (int i = first; i < last; i++) {
+        const double *row = job->lu->panel + s->panel + i * panel_stride(s) + s->k4;
+        job->lu->x[s->unknown + i] -= job->lu->kernels->dot(s->u4, row, rows);
+    }
+}
+
+// Pivots first .. last - 1 lose the products of the block that begins at `begin`.
+static void block_rows(void *context, int first, int last) {
+    const SolveJob *job = context;
+    const Supernode *s = job->node;
+    const int end = s->k - job->begin < SOLVE_BLOCK ? s->k : job->begin + SOLVE_BLOCK;
+    double *x = job->lu->x + s->unknown;
+    for (int i = first; i < last; i++) {
+        const double *row = job->lu->panel + s->panel + i * panel_stride(s);
+        x[i] -= dot_part(job->lu, row, x, job->begin, end);
+    }
+}
+
+// x2, the rows of the supernode, from the supernodes above it.
+static void gather_rows(const FilBlockLu *lu, const Supernode *s) {
+    double *rows = carry_of(lu, s);
     const Run *run = lu->run + s->row_begin;
     for (int i = s->u; i < s->u4; i++) {
         rows[i] = 0.0;
@@ -494,17 +633,66 @@ static void solve_backward(FilBlockLu *lu, const Supernode *s) {
     for (int r = 0; r < s->run_count; r++) {
         memcpy(rows + run[r].from, lu->x + run[r].unknown, (size_t)run[r].length * sizeof *rows);
     }
-    for (int i = s->k - 1; i >= 0; i--) {
-        const double *row = lu->panel + s->panel + i * stride;
-        const int begin = i + 1 < s->k ? i + 1 : s->k;
-        const int whole = begin + ((s->k - begin) & ~3);
-        double sum = lu->kernels->dot(s->u4, row + s->k4, rows);
-        sum += lu->kernels->dot(whole - begin, row + begin, x + begin);
-        for (int j = whole; j < s->k; j++) {
-            sum += row[j] * x[j];
-        }
-        x[i] = (x[i] - sum) * lu->inverse[s->unknown + i];
+}
+
+// x1 := U11^-1 (x1 - U12 x2). The last block of pivots, for most supernodes the only one, takes its
+// rows of U12 and U11 together, as they lie in memory.
+static void solve_backward(const FilBlockLu *lu, const Supernode *s, int threads) {
+    SolveJob job = {.lu = lu, .node = s};
+    double *x = lu->x + s->unknown;
+    const int last_block = s->k > 0 ? (s->k - 1) / SOLVE_BLOCK * SOLVE_BLOCK : 0;
+    gather_rows(lu, s);
+    if (s->u > 0) {
+        for_rows(last_block, threads, upper_rows, &job);
     }
+    for (int begin = last_block; begin >= 0; begin -= SOLVE_BLOCK) {
+        const int end = begin == last_block ? s->k : begin + SOLVE_BLOCK;
+        for (int i = end - 1; i >= begin; i--) {
+            const double *row = lu->panel + s->panel + i * panel_stride(s);
+            if (begin == last_block) {
+                upper_rows(&job, i, i + 1);
+            }
+            x[i] = (x[i] - dot_part(lu, row, x, i + 1, end)) * lu->inverse[s->unknown + i];
+        }
+        job.begin = begin;
+        for_rows(begin, threads, block_rows, &job);
+    }
+}
+
+static void forward_task(void *context, int task) {
+    const FilBlockLu *lu = ((const SolveJob *)context)->lu;
+    for (int i = lu->task_begin[task]; i < lu->task_begin[task + 1]; i++) {
+        solve_forward(lu, &lu->node[lu->task_node[i]], 1);
+    }
+}
+
+static void backward_task(void *context, int task) {
+    const FilBlockLu *lu = ((const SolveJob *)context)->lu;
+    for (int i = lu->task_begin[task + 1] - 1; i >= lu->task_begin[task]; i--) {
+        solve_backward(lu, &lu->node[lu->task_node[i]], 1);
+    }
+}
+
+// Threads for a supernode above the tasks: there must be 16 MB to read, 2 ms.
+static int threads_for(const FilBlockLu *lu, const Supernode *s) {
+    return (double)s->k * (s->k + 2.0 * s->u) > 2e6 ? lu->threads : 1;
+}
+
+// Subtrees by tasks, then the fronts above them; backwards the other way round.
+static void solve_tree(const FilBlockLu *lu) {
+    SolveJob job = {.lu = lu};
+    const int top = lu->task_begin[lu->task_count];
+    const int threads = lu->panel_size > 1000000 ? lu->threads : 1; // worth waking them for
+    fil_parallel_for(lu->task_count, threads, forward_task, &job);
+    for (int i = top; i < lu->supernode_count; i++) {
+        const Supernode *s = &lu->node[lu->task_node[i]];
+        solve_forward(lu, s, threads_for(lu, s));
+    }
+    for (int i = lu->supernode_count - 1; i >= top; i--) {
+        const Supernode *s = &lu->node[lu->task_node[i]];
+        solve_backward(lu, s, threads_for(lu, s));
+    }
+    fil_parallel_for(lu->task_count, threads, backward_task, &job);
 }
 
 bool fil_block_lu_solve(FilBlockLu *lu, double *x) {
@@ -514,12 +702,7 @@ bool fil_block_lu_solve(FilBlockLu *lu, double *x) {
             memcpy(lu->x + lu->unknown[p], x + lu->natural[p], (size_t)lu->size[p] * sizeof *x);
         }
     }
-    for (int t = 0; t < lu->supernode_count; t++) {
-        solve_forward(lu, &lu->node[t]);
-    }
-    for (int t = lu->supernode_count - 1; t >= 0; t--) {
-        solve_backward(lu, &lu->node[t]);
-    }
+    solve_tree(lu);
     bool finite = true;
     for (int i = 0; i < lu->active_unknowns; i++) {
         if (!(fabs(lu->x[i]) <= DBL_MAX)) {

@@ -31,6 +31,7 @@ typedef struct Supernode {
     int pivot_run_count;    // of these, the first ones fall on pivots of the parent
     ptrdiff_t panel;        // k rows of: L11\U11 (k4) | U12 (u4) | transpose of L21 (u4)
     ptrdiff_t contribution; // u rows of u4: the update it leaves to its parent
+    ptrdiff_t carry;        // one row of u4: the same in a solve
 } Supernode;
 
 // One block of W and where it goes: block (row, column) among local blocks, one of them a pivot.
@@ -69,13 +70,12 @@ struct FilBlockLu {
     int *unknown;      // [n] by position: first unknown in the new numbering
     Run *run;          // [row_count]
     FilBlockLuInfo info;
-    ptrdiff_t panel_size, contribution_size; // doubles, for the active blocks
+    ptrdiff_t panel_size, contribution_size, carry_size; // doubles, for the active blocks
     // numeric
-    double *panel, *contribution;
+    double *panel, *contribution, *carry;
     double *floor, *inverse; // [unknowns] new numbering
     int *pivot;              // [unknowns]
     double *x;               // [unknowns + 4] right-hand side in the new numbering
-    double *buffer;          // [2 * largest front, rounded]
     int *replaced;           // [supernode_count]
     int active_unknowns;
 };

@@ -11,9 +11,10 @@
 #include <string.h>
 
 enum {
+    TILE_ROWS = 6,      // that a tile holds in registers
     PANEL = 8,          // columns of the smallest LU, rows of the smallest triangular solve
-    PACKED_ROWS = 96,   // a packed block of A fills a tenth of the second-level cache
-    PACKED_DEPTH = 128, // a packed strip of B fills a quarter of the first-level cache
+    PACKED_ROWS = 144,  // a packed block of A fills a fifth of a second-level cache of 1 MB
+    PACKED_DEPTH = 192, // a packed strip of B fills a third of the first-level cache
 };
 
 typedef double Vector2 __attribute__((vector_size(16), aligned(8), may_alias));
@@ -21,9 +22,9 @@ typedef double Vector4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define ALWAYS_INLINE __attribute__((always_inline))
 #if defined(__clang__)
-#define UNROLL4 _Pragma("unroll 4")
+#define UNROLL _Pragma("unroll")
 #else
-#define UNROLL4 _Pragma("GCC unroll 4")
+#define UNROLL _Pragma("GCC unroll 8")
 #endif
 
 typedef struct Tile {
@@ -41,17 +42,24 @@ static int split(int order) {
     return (order / 2 + PANEL - 1) / PANEL * PANEL;
 }
 
-// Four rows at a time, step after step, so that a tile reads `rows` x `depth` of A in order.
+// TILE_ROWS rows at a time, step after step, so that a tile reads `rows` x `depth` of A in order.
 static void pack_coefficients(int rows, int depth, FilCoefficients a, double *packed) {
-    for (int i = 0; i < rows; i += 4) {
-        const int count = rows - i < 4 ? rows - i : 4;
-        for (int r = 0; r < count; r++) {
-            const double *from = a.at + (i + r) * a.row;
+    for (int i = 0; i < rows; i += TILE_ROWS) {
+        const int count = rows - i < TILE_ROWS ? rows - i : TILE_ROWS;
+        const double *from = a.at + i * a.row;
+        if (a.row == 1 && count == TILE_ROWS) {
             for (int k = 0; k < depth; k++) {
-                packed[4 * k + r] = from[k * a.step];
+                memcpy(packed + (ptrdiff_t)TILE_ROWS * k, from + k * a.step,
+                       TILE_ROWS * sizeof(double));
+            }
+        } else {
+            for (int r = 0; r < count; r++) {
+                for (int k = 0; k < depth; k++) {
+                    packed[TILE_ROWS * k + r] = from[r * a.row + k * a.step];
+                }
             }
         }
-        packed += 4 * (ptrdiff_t)depth;
+        packed += TILE_ROWS * (ptrdiff_t)depth;
     }
 }
 
@@ -72,7 +80,7 @@ static int find_largest(const FilDenseLu *lu, int c) {
 static void exchange_rows(const FilDenseLu *lu, int i, int j) {
     double *restrict a = lu->panel.at + i * lu->panel.stride;
     double *restrict b = lu->panel.at + j * lu->panel.stride;
-    for (int c = 0; c < lu->width; c++) {
+    for (int c = lu->begin; c < lu->width; c++) {
         const double swap = a[c];
         a[c] = b[c];
         b[c] = swap;

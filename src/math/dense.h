@@ -31,7 +31,7 @@ typedef struct FilPanel {
 typedef struct FilDenseLu {
     FilPanel panel;
     int order;           // rows of the panel, and columns that are factored
-    int width;           // columns that a row exchange moves
+    int begin, width;    // a row exchange moves columns begin .. width - 1
     const double *floor; // per column: a pivot below it in absolute value is replaced by +-floor
     int *pivot;          // out: row i was exchanged with row pivot[i] >= i, in this order
     double *inverse;     // out: 1 / U(i, i)
@@ -50,6 +50,10 @@ typedef struct FilDenseKernels {
     /// L (unit, below the diagonal) and U in place. Rows are chosen for size, the diagonal being
     /// kept when it is at least half the largest. Returns how many pivots were replaced.
     int (*factor)(const FilDenseLu *lu);
+
+    /// The same for columns first .. first + count - 1 alone, which have lost the products of the
+    /// pivots before them; `first` is a multiple of 8.
+    int (*factor_columns)(const FilDenseLu *lu, int first, int count);
 
     /// sum a[i] b[i], n a multiple of 4; the terms are added in eight lanes, always the same.
     double (*dot)(int n, const double *a, const double *b);

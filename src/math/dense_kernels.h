@@ -4,10 +4,12 @@
 //     FIL_TARGET         the attribute that lets the compiler use its instructions
 //     FIL_LANES          doubles in its vectors, 2 or 4
 //
-// The heart is a tile: up to 4 rows by two vectors of C held in registers while the products of one
-// step after the other are subtracted. Large products pack A and B so that a tile reads both in
-// order (Goto and van de Geijn 2008); LU and the triangular solve are recursive (Gustavson 1997),
-// which makes most of their work products of the largest depth there is.
+// The heart is a tile: up to TILE_ROWS rows by two vectors of C held in registers while the
+// products of one step after the other are subtracted: twelve sums, enough to hide the latency of
+// the additions, and with two vectors of B, one coefficient and one product all sixteen registers.
+// Large products pack A and B so that a tile reads both in order (Goto and van de Geijn 2008); LU
+// and the triangular solve are recursive (Gustavson 1997), which makes most of their work products
+// of the largest depth there is.
 
 #if FIL_LANES == 4
 typedef Vector4 FIL_KERNEL(Vector);
@@ -15,77 +17,100 @@ typedef Vector4 FIL_KERNEL(Vector);
 typedef Vector2 FIL_KERNEL(Vector);
 #endif
 
-// One tile: `rows` x (count * lanes of type).
-#define DEFINE_TILE(tile_name, type, count)                                                 \
-    FIL_TARGET static inline ALWAYS_INLINE void tile_name(int rows, const Tile *t) {        \
-        enum { LANES = (int)(sizeof(type) / sizeof(double)) };                              \
-        type acc[4][count];                                                                 \
-        const double *restrict a = t->a;                                                    \
-        const double *restrict b = t->b;                                                    \
-        UNROLL4 for (int i = 0; i < rows; i++) {                                            \
-            UNROLL4 for (int v = 0; v < (count); v++) {                                     \
-                acc[i][v] = *(const type *)(t->c + i * t->c_stride + (ptrdiff_t)v * LANES); \
-            }                                                                               \
-        }                                                                                   \
-        for (int k = 0; k < t->depth; k++) {                                                \
-            UNROLL4 for (int i = 0; i < rows; i++) {                                        \
-                UNROLL4 for (int v = 0; v < (count); v++) {                                 \
-                    acc[i][v] -= *(const type *)(b + (ptrdiff_t)v * LANES) * a[i * t->row]; \
-                }                                                                           \
-            }                                                                               \
-            a += t->step;                                                                   \
-            b += t->b_stride;                                                               \
-        }                                                                                   \
-        UNROLL4 for (int i = 0; i < rows; i++) {                                            \
-            UNROLL4 for (int v = 0; v < (count); v++) {                                     \
-                *(type *)(t->c + i * t->c_stride + (ptrdiff_t)v * LANES) = acc[i][v];       \
-            }                                                                               \
-        }                                                                                   \
+// One tile: `rows` x (count * lanes of type); a(i, k) = t->a[i * row + k * step].
+#define DEFINE_TILE(tile_name, type, count)                                                        \
+    FIL_TARGET static inline ALWAYS_INLINE void tile_name(int rows, ptrdiff_t row, ptrdiff_t step, \
+                                                          const Tile *t) {                         \
+        enum { LANES = (int)(sizeof(type) / sizeof(double)) };                                     \
+        type acc[TILE_ROWS][count];                                                                \
+        const double *restrict a = t->a;                                                           \
+        const double *restrict b = t->b;                                                           \
+        UNROLL for (int i = 0; i < rows; i++) {                                                    \
+            UNROLL for (int v = 0; v < (count); v++) {                                             \
+                acc[i][v] = *(const type *)(t->c + i * t->c_stride + (ptrdiff_t)v * LANES);        \
+            }                                                                                      \
+        }                                                                                          \
+        for (int k = 0; k < t->depth; k++) {                                                       \
+            UNROLL for (int i = 0; i < rows; i++) {                                                \
+                UNROLL for (int v = 0; v < (count); v++) {                                         \
+                    acc[i][v] -= *(const type *)(b + (ptrdiff_t)v * LANES) * a[i * row];           \
+                }                                                                                  \
+            }                                                                                      \
+            a += step;                                                                             \
+            b += t->b_stride;                                                                      \
+        }                                                                                          \
+        UNROLL for (int i = 0; i < rows; i++) {                                                    \
+            UNROLL for (int v = 0; v < (count); v++) {                                             \
+                *(type *)(t->c + i * t->c_stride + (ptrdiff_t)v * LANES) = acc[i][v];              \
+            }                                                                                      \
+        }                                                                                          \
     }
 
-// All m rows of a strip of columns, four at a time.
-#define DEFINE_STRIP(strip_name, tile_name)                              \
-    FIL_TARGET static void strip_name(int m, ptrdiff_t a_four, Tile t) { \
-        int i = 0;                                                       \
-        for (; i + 4 <= m; i += 4) {                                     \
-            tile_name(4, &t);                                            \
-            t.a += a_four;                                               \
-            t.c += 4 * t.c_stride;                                       \
-        }                                                                \
-        switch (m - i) {                                                 \
-        case 3:                                                          \
-            tile_name(3, &t);                                            \
-            break;                                                       \
-        case 2:                                                          \
-            tile_name(2, &t);                                            \
-            break;                                                       \
-        case 1:                                                          \
-            tile_name(1, &t);                                            \
-            break;                                                       \
-        default:                                                         \
-            break;                                                       \
-        }                                                                \
+// The last rows of a strip, fewer than TILE_ROWS.
+#define LAST_TILE(tile_name, rows, row, step, t) \
+    switch (rows) {                              \
+    case 5:                                      \
+        tile_name(5, row, step, t);              \
+        break;                                   \
+    case 4:                                      \
+        tile_name(4, row, step, t);              \
+        break;                                   \
+    case 3:                                      \
+        tile_name(3, row, step, t);              \
+        break;                                   \
+    case 2:                                      \
+        tile_name(2, row, step, t);              \
+        break;                                   \
+    case 1:                                      \
+        tile_name(1, row, step, t);              \
+        break;                                   \
+    default:                                     \
+        break;                                   \
+    }
+
+// All m rows of a strip of columns: with A where it is, and with A packed. There, where C is large,
+// the rows of the next tile are on their way while this one is worked on.
+#define DEFINE_STRIPS(strip_name, packed_name, tile_name)       \
+    FIL_TARGET static void strip_name(int m, Tile t) {          \
+        int i = 0;                                              \
+        for (; i + TILE_ROWS <= m; i += TILE_ROWS) {            \
+            tile_name(TILE_ROWS, t.row, t.step, &t);            \
+            t.a += TILE_ROWS * t.row;                           \
+            t.c += TILE_ROWS * t.c_stride;                      \
+        }                                                       \
+        LAST_TILE(tile_name, m - i, t.row, t.step, &t)          \
+    }                                                           \
+    FIL_TARGET static void packed_name(int m, Tile t) {         \
+        int i = 0;                                              \
+        for (; i + TILE_ROWS <= m; i += TILE_ROWS) {            \
+            for (int r = TILE_ROWS; r < m - i && r < 12; r++) { \
+                __builtin_prefetch(t.c + r * t.c_stride, 1);    \
+            }                                                   \
+            tile_name(TILE_ROWS, 1, TILE_ROWS, &t);             \
+            t.a += TILE_ROWS * (ptrdiff_t)t.depth;              \
+            t.c += TILE_ROWS * t.c_stride;                      \
+        }                                                       \
+        LAST_TILE(tile_name, m - i, 1, TILE_ROWS, &t)           \
     }
 
 DEFINE_TILE(FIL_KERNEL(tile_pair), FIL_KERNEL(Vector), 2)
-DEFINE_STRIP(FIL_KERNEL(strip_pair), FIL_KERNEL(tile_pair))
+DEFINE_STRIPS(FIL_KERNEL(strip_pair), FIL_KERNEL(packed_pair), FIL_KERNEL(tile_pair))
 #if FIL_LANES == 4
 DEFINE_TILE(FIL_KERNEL(tile_one), FIL_KERNEL(Vector), 1)
-DEFINE_STRIP(FIL_KERNEL(strip_one), FIL_KERNEL(tile_one))
+DEFINE_STRIPS(FIL_KERNEL(strip_one), FIL_KERNEL(packed_one), FIL_KERNEL(tile_one))
 #endif
 
 // The widest strip that fits in `n` columns, for all m rows of C; returns its columns.
-FIL_TARGET static inline ALWAYS_INLINE int FIL_KERNEL(strip)(int m, int n, ptrdiff_t a_four,
-                                                             Tile t) {
+FIL_TARGET static inline ALWAYS_INLINE int FIL_KERNEL(strip)(int m, int n, Tile t) {
 #if FIL_LANES == 4
     if (n < 8) {
-        FIL_KERNEL(strip_one)(m, a_four, t);
+        FIL_KERNEL(strip_one)(m, t);
         return 4;
     }
 #else
     (void)n;
 #endif
-    FIL_KERNEL(strip_pair)(m, a_four, t);
+    FIL_KERNEL(strip_pair)(m, t);
     return 2 * FIL_LANES;
 }
 
@@ -100,32 +125,47 @@ FIL_TARGET static void FIL_KERNEL(product_in_place)(const int size[3], FilCoeffi
                         .c = c.at + j,
                         .c_stride = c.stride,
                         .depth = size[2]};
-        j += FIL_KERNEL(strip)(size[0], size[1] - j, 4 * a.row, t);
+        j += FIL_KERNEL(strip)(size[0], size[1] - j, t);
     }
 }
 
-// C(rows) -= A(rows) B for one packed block of A, `rows` x `depth`, stored four rows at a time.
+// `quads` times four columns of B in sequence, row after row.
+FIL_TARGET static inline ALWAYS_INLINE void FIL_KERNEL(pack_strip)(int depth, int quads,
+                                                                   const double *restrict from,
+                                                                   ptrdiff_t stride,
+                                                                   double *restrict to) {
+    for (int k = 0; k < depth; k++) {
+        UNROLL for (int q = 0; q < quads; q++) {
+            *(Vector4 *)(to + (ptrdiff_t)4 * q) = *(const Vector4 *)(from + (ptrdiff_t)4 * q);
+        }
+        from += stride;
+        to += (ptrdiff_t)4 * quads;
+    }
+}
+
+// C(rows) -= A(rows) B for one packed block of A, `rows` x `depth`, stored TILE_ROWS at a time.
 FIL_TARGET static void FIL_KERNEL(product_packed_rows)(const int size[3], const double *packed_a,
                                                        FilPanel b, FilPanel c) {
     double packed_b[PACKED_DEPTH * 2 * FIL_LANES];
-    const int depth = size[2];
-    for (int j = 0; j < size[1];) {
-        const int left = size[1] - j;
-        const int columns = left >= 2 * FIL_LANES ? 2 * FIL_LANES : 4;
-        for (int k = 0; k < depth; k++) {
-            memcpy(packed_b + (ptrdiff_t)k * columns, b.at + k * b.stride + j,
-                   (size_t)columns * sizeof(double));
-        }
-        const Tile t = {.a = packed_a,
-                        .row = 1,
-                        .step = 4,
-                        .b = packed_b,
-                        .b_stride = columns,
-                        .c = c.at + j,
-                        .c_stride = c.stride,
-                        .depth = depth};
-        j += FIL_KERNEL(strip)(size[0], left, 4 * (ptrdiff_t)depth, t);
+    Tile t = {.a = packed_a,
+              .b = packed_b,
+              .b_stride = (ptrdiff_t)2 * FIL_LANES,
+              .c = c.at,
+              .c_stride = c.stride,
+              .depth = size[2]};
+    int j = 0;
+    for (; j + 2 * FIL_LANES <= size[1]; j += 2 * FIL_LANES) {
+        FIL_KERNEL(pack_strip)(size[2], FIL_LANES / 2, b.at + j, b.stride, packed_b);
+        FIL_KERNEL(packed_pair)(size[0], t);
+        t.c += (ptrdiff_t)2 * FIL_LANES;
     }
+#if FIL_LANES == 4
+    if (j < size[1]) {
+        FIL_KERNEL(pack_strip)(size[2], 1, b.at + j, b.stride, packed_b);
+        t.b_stride = 4;
+        FIL_KERNEL(packed_one)(size[0], t);
+    }
+#endif
 }
 
 FIL_TARGET static void FIL_KERNEL(subtract_product)(const int size[3], FilCoefficients a,
@@ -161,7 +201,7 @@ FIL_TARGET static void FIL_KERNEL(solve_few)(int order, int n, FilCoefficients l
                             .b_stride = x.stride,
                             .c = row + j,
                             .depth = i};
-            j += FIL_KERNEL(strip)(1, n - j, 0, t);
+            j += FIL_KERNEL(strip)(1, n - j, t);
         }
         if (inverse != NULL) {
             for (int j = 0; j < n; j += 4) {
@@ -273,11 +313,13 @@ static const FilDenseKernels FIL_KERNEL(kernels) = {
     .subtract_product = FIL_KERNEL(subtract_product),
     .solve_lower = FIL_KERNEL(solve_lower),
     .factor = FIL_KERNEL(factor),
+    .factor_columns = FIL_KERNEL(factor_columns),
     .dot = FIL_KERNEL(dot),
 };
 
 #undef DEFINE_TILE
-#undef DEFINE_STRIP
+#undef LAST_TILE
+#undef DEFINE_STRIPS
 #undef FIL_KERNEL
 #undef FIL_TARGET
 #undef FIL_LANES

@@ -1,0 +1,29 @@
+#ifndef FIL_MATH_FRONT_H
+#define FIL_MATH_FRONT_H
+
+// The dense work on one front of the block LU (see block_lu.c), by one thread or by several: the
+// same bits.
+
+#include "dense.h"
+
+/// A front with k pivots and u rows, k4 and u4 rounded up to multiples of 4.
+typedef struct FilFront {
+    const FilDenseKernels *kernels;
+    int k, k4, u, u4;
+    FilPanel panel;      // k rows of: A11 (k4) | A12 (u4) | transpose of A21 (u4)
+    FilPanel rest;       // u rows of u4: C
+    const double *floor; // [k] as in FilDenseLu
+    int *pivot;          // [k] out
+    double *inverse;     // [k] out
+} FilFront;
+
+/// Whether the front is large enough for several threads.
+bool fil_front_is_large(const FilFront *front);
+
+/// A11 := L11\U11, A12 := U12, A21^T := L21^T, C := C - L21 U12. Returns the pivots replaced.
+int fil_front_factor(const FilFront *front);
+
+/// The same on up to `threads` threads.
+int fil_front_factor_parallel(const FilFront *front, int threads);
+
+#endif
