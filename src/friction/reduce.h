@@ -28,8 +28,8 @@ FilStatus fil_reduction_begin(const FilGlobalForm *global, FilArena *arena, FilR
 FilStatus fil_reduction_factor(FilReduction *reduction, const FilSparse *M, FilArena *arena,
                                bool *regular);
 
-/// x := M^-1 x, x in the order of v.
-void fil_reduction_solve(const FilReduction *reduction, double *x, double *work);
+/// v := M^-1 v, v in the order of the problem; `work` holds as many.
+void fil_reduction_solve(const FilReduction *x, double *v, double *work);
 
 /// A problem by bodies with the same W and b; the arrays live in `arena`.
 FilStatus fil_reduction_problem(const FilReduction *reduction, const FilFrictionProblem *problem,
