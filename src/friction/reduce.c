@@ -169,27 +169,40 @@ static int find_touched(const FilReduction *x, const FilSparse *H, const int *of
     return count;
 }
 
-// Rows of the entries of block i: H transposed, then solved with the body's matrix.
-static void fill_rows(const FilReduction *x, const FilSparse *H, const int *offset, int i,
-                      FilBodyRows *rows, const int64_t *at, double *Hr, double *HA) {
-    const int d = offset[i + 1] - offset[i];
-    for (int e = rows->start[i]; e < rows->start[i + 1]; e++) {
-        const int body = rows->body[e], first = x->body_start[body], size = body_size(x, body);
-        double *row = Hr + at[e];
-        memset(row, 0, (size_t)(d * size) * sizeof *row);
-        for (int a = 0; a < d; a++) {
-            const int c = offset[i] + a;
-            for (int k = H->start[c]; k < H->start[c + 1]; k++) {
-                if (x->body_of[H->index[k]] == body) {
-                    row[a * size + x->place[H->index[k]] - first] += H->value[k];
-                }
+// Where the rows of an entry go.
+typedef struct Rows {
+    const FilReduction *x;
+    const FilSparse *H;
+    const int *offset; // first column of a block
+    const int64_t *at; // first value of an entry
+    double *Hr, *HA;
+} Rows;
+
+// Columns first to last - 1 of H, those of their entries that belong to `body`, as rows.
+static void copy_rows(const Rows *rows, int first, int last, int body, double *row) {
+    const FilReduction *x = rows->x;
+    const int size = body_size(x, body);
+    for (int c = first; c < last; c++, row += size) {
+        memset(row, 0, (size_t)size * sizeof *row);
+        for (int k = rows->H->start[c]; k < rows->H->start[c + 1]; k++) {
+            const int dof = rows->H->index[k];
+            if (x->body_of[dof] == body) {
+                row[x->place[dof] - x->body_start[body]] += rows->H->value[k];
             }
         }
-        memcpy(HA + at[e], row, (size_t)(d * size) * sizeof *row);
-        for (int a = 0; a < d; a++) {
-            solve_dense(size, x->factor + x->factor_at[body], x->pivot + first,
-                        HA + at[e] + (ptrdiff_t)a * size);
-        }
+    }
+}
+
+// Rows of entry e of block i: H transposed, then solved with the body's matrix.
+static void fill_rows(const Rows *rows, int i, int e, int body) {
+    const FilReduction *x = rows->x;
+    const int d = rows->offset[i + 1] - rows->offset[i], size = body_size(x, body);
+    double *row = rows->Hr + rows->at[e], *solved = rows->HA + rows->at[e];
+    copy_rows(rows, rows->offset[i], rows->offset[i + 1], body, row);
+    memcpy(solved, row, (size_t)(d * size) * sizeof *row);
+    for (int a = 0; a < d; a++) {
+        solve_dense(size, x->factor + x->factor_at[body], x->pivot + x->body_start[body],
+                    solved + (ptrdiff_t)a * size);
     }
 }
 
@@ -249,8 +262,11 @@ FilStatus fil_reduction_problem(const FilReduction *x, const FilFrictionProblem 
                                 .body = body,
                                 .H = Hr,
                                 .HA = HA};
+    const Rows rows = {x, H, offset, at, Hr, HA};
     for (int i = 0; i < n; i++) {
-        fill_rows(x, H, offset, i, &out->bodies, at, Hr, HA);
+        for (int e = start[i]; e < start[i + 1]; e++) {
+            fill_rows(&rows, i, e, body[e]);
+        }
     }
     return find_free_velocity(x, &problem->global, offset[n], arena, &out->b);
 }

@@ -25,14 +25,13 @@ FilStatus fil_reduction_begin(const FilGlobalForm *global, FilArena *arena, FilR
 
 /// Factor M body by body; meant for bodies of a few hundred unknowns at most. False in `*regular`
 /// when M is singular.
-FilStatus fil_reduction_factor(FilReduction *reduction, const FilSparse *M, FilArena *arena,
-                               bool *regular);
+FilStatus fil_reduction_factor(FilReduction *x, const FilSparse *M, FilArena *arena, bool *regular);
 
 /// v := M^-1 v, v in the order of the problem; `work` holds as many.
 void fil_reduction_solve(const FilReduction *x, double *v, double *work);
 
 /// A problem by bodies with the same W and b; the arrays live in `arena`.
-FilStatus fil_reduction_problem(const FilReduction *reduction, const FilFrictionProblem *problem,
+FilStatus fil_reduction_problem(const FilReduction *x, const FilFrictionProblem *problem,
                                 const int *offset, FilArena *arena, FilFrictionProblem *out);
 
 #endif

@@ -37,7 +37,8 @@ FilStatus fil_friction_workspace_create(const FilAllocator *allocator, FilFricti
     const FilAllocator a = allocator != NULL ? *allocator : fil_libc_allocator;
     FilFrictionWorkspace *workspace = a.resize(a.user, NULL, 0, sizeof *workspace);
     if (workspace == NULL) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "no memory for a friction workspace");
+        (void)fil_fail(error, FIL_E_NO_MEMORY, "no memory for a friction workspace");
+        return FIL_E_NO_MEMORY; // written out for the analyser, which does not know fil_fail()
     }
     *workspace = (FilFrictionWorkspace){.allocator = a, .arena = fil_arena_make(&a)};
     *out = workspace;
@@ -314,10 +315,10 @@ FilStatus fil_friction_solve(const FilFrictionProblem *problem, const FilFrictio
     FilFrictionWorkspace *own = NULL;
     if (workspace == NULL) {
         FIL_TRY(fil_friction_workspace_create(NULL, &own, error));
+        workspace = own;
     }
     FilFrictionInfo local = {0};
-    const FilStatus status =
-        solve_checked(problem, settings, own != NULL ? own : workspace, solution, &local);
+    const FilStatus status = solve_checked(problem, settings, workspace, solution, &local);
     fil_friction_workspace_destroy(own);
     if (status != FIL_OK) {
         return fil_fail(error, status, "no memory to solve a friction problem of %d blocks",
