@@ -11,12 +11,13 @@
 
 bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const double *u,
                           const double *r, double *scaled) {
-    const FilSquares squares = fil_system_squares(s, u, r, task->threads);
-    const double residual = sqrt(squares.scaled);
+    const double residual = sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, task->threads));
     if (scaled != NULL) {
         *scaled = residual;
     }
-    return residual <= task->scaled && sqrt(squares.natural) <= task->natural;
+    return residual <= task->scaled &&
+           (isinf(task->natural) ||
+            sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r, task->threads)) <= task->natural);
 }
 
 bool fil_island_report(const FilIslandTask *task, const char *phase, int iteration, double scaled) {

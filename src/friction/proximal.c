@@ -19,19 +19,21 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "law.h"
 #include "newton_step.h"
 
-enum { MAX_ITERATIONS = 2000, MAX_INNER = 10 };
+enum { MAX_INNER = 10, MAX_MOVE = 50, MAX_IDLE = 600 };
 
-static const double RHO_FACTOR = 1.0;  // of 1 / W_ii in the function
 static const double DELTA_FIRST = 0.3; // in units of W_ii
 static const double DELTA_LEAST = 1e-9;
+static const double DELTA_RISE = 5.0; // after Newton failed
 static const double DELTA_LARGEST = 1e3;
 static const double INNER_REDUCTION = 0.1;   // of the residual, per proximal problem
+static const double MOVE_REDUCTION = 1e-9;   // the same, of a single proximal step
 static const double ROUND_OFF_SHIFT = 1e-13; // keeps a singular W_ii solvable
 
-typedef struct Proximal {
+struct FilProximal {
     const FilSystem *s;
     const FilIslandTask *task;
     FilNewtonStep *step;
@@ -44,7 +46,9 @@ typedef struct Proximal {
     double best_scaled;
     double delta;
     int iterations;
-} Proximal;
+    int progress_at; // iteration of the last real progress
+    double rho_factor; // of rho_i in the function
+};
 
 // --- the function --------------------------------------------------------------------------------
 
@@ -96,12 +100,12 @@ static bool is_zero(const double *x, int count) {
     return true;
 }
 
-static void linearise(Proximal *x) {
+static void linearise(FilProximal *x) {
     const FilSystem *s = x->s;
     int at = 0;
     for (int i = 0; i < s->n; i++) {
         const int d = fil_system_block_size(s, i), o = s->offset[i];
-        const double rho = RHO_FACTOR * s->rho[i] / (1.0 + x->delta);
+        const double rho = x->rho_factor * s->rho[i] / (1.0 + x->delta);
         if (s->kind[i] == FIL_BLOCK_COULOMB && d == 3) {
             x->J.active[i] = linearise_contact(s->mu[i], rho, x->shifted + o, x->r + o, x->F + o,
                                                x->J.Fu + at, x->J.Fr + at);
@@ -124,7 +128,7 @@ static void linearise(Proximal *x) {
 // --- residuals -----------------------------------------------------------------------------------
 
 // The residual of the proximal problem, in the unit of a velocity.
-static double inner_residual(const Proximal *x) {
+static double inner_residual(const FilProximal *x) {
     const FilSystem *s = x->s;
     double sum = 0.0;
     for (int i = 0; i < s->n; i++) {
@@ -136,7 +140,7 @@ static double inner_residual(const Proximal *x) {
     return sqrt(sum);
 }
 
-static void find_velocity(Proximal *x) {
+static void find_velocity(FilProximal *x) {
     const FilSystem *s = x->s;
     fil_system_velocity(s, x->r, x->u, x->task->threads);
     for (int i = 0; i < s->n; i++) {
@@ -148,9 +152,12 @@ static void find_velocity(Proximal *x) {
 }
 
 // The true residual; keeps the best iterate. True when it is good enough.
-static bool measure(Proximal *x, double *scaled) {
+static bool measure(FilProximal *x, double *scaled) {
     const bool solved = fil_island_is_solved(x->s, x->task, x->u, x->r, scaled);
     if (solved || *scaled < x->best_scaled) {
+        if (*scaled < 0.99 * x->best_scaled) {
+            x->progress_at = x->iterations;
+        }
         x->best_scaled = *scaled;
         memcpy(x->best, x->r, (size_t)x->s->size * sizeof *x->r);
     }
@@ -163,7 +170,7 @@ typedef enum Inner { INNER_DONE, INNER_SOLVED, INNER_FAILED, INNER_STOPPED } Inn
 
 // Newton on the proximal problem around p from r = p, until its residual is below `wanted`.
 // INNER_SOLVED: the true problem is solved on the way.
-static Inner solve_inner(Proximal *x, double wanted, int *count) {
+static Inner solve_inner(FilProximal *x, double wanted, int max_count, int *count) {
     const int size = x->s->size;
     for (*count = 0;; (*count)++) {
         double scaled;
@@ -177,7 +184,7 @@ static Inner solve_inner(Proximal *x, double wanted, int *count) {
         if (*count > 0 && inner_residual(x) <= wanted) {
             return INNER_DONE;
         }
-        if (*count == MAX_INNER) {
+        if (*count == max_count) {
             return INNER_FAILED;
         }
         linearise(x);
@@ -191,10 +198,20 @@ static Inner solve_inner(Proximal *x, double wanted, int *count) {
     }
 }
 
-static FilOutcome iterate(Proximal *x) {
+// By how much to lower delta after a proximal problem that took `count` Newton steps.
+static double choose_reduction(int count, bool careful) {
+    if (count > 8) {
+        return 1.0;
+    }
+    if (count > 4) {
+        return 0.5;
+    }
+    return careful ? 0.2 : count > 2 ? 0.1 : 0.03;
+}
+
+static FilOutcome iterate(FilProximal *x, int limit) {
     const size_t bytes = (size_t)x->s->size * sizeof *x->r;
-    const int limit =
-        x->task->settings->max_iterations > 0 ? x->task->settings->max_iterations : MAX_ITERATIONS;
+    bool careful = false; // Newton has failed before
     double centre_scaled;
     memcpy(x->p, x->r, bytes);
     find_velocity(x);
@@ -204,7 +221,7 @@ static FilOutcome iterate(Proximal *x) {
     while (x->iterations < limit) {
         int count;
         const double wanted = fmax(INNER_REDUCTION * centre_scaled, 0.3 * x->task->scaled);
-        const Inner inner = solve_inner(x, wanted, &count);
+        const Inner inner = solve_inner(x, wanted, MAX_INNER, &count);
         if (inner == INNER_SOLVED) {
             return FIL_CONVERGED;
         }
@@ -220,42 +237,67 @@ static FilOutcome iterate(Proximal *x) {
             memcpy(x->r, x->p, bytes);
         }
         if (inner == INNER_DONE) {
-            x->delta = fmax(DELTA_LEAST, x->delta * (count <= 4 ? 0.2 : count <= 8 ? 0.5 : 1.0));
+            x->delta = fmax(DELTA_LEAST, x->delta * choose_reduction(count, careful));
         } else {
-            x->delta *= 5.0;
+            x->delta *= DELTA_RISE;
+            careful = true;
         }
-        if (x->delta > DELTA_LARGEST) {
+        if (x->delta > DELTA_LARGEST || x->iterations - x->progress_at > MAX_IDLE) {
             return FIL_STALLED;
         }
     }
     return FIL_LIMIT;
 }
 
-FilStatus fil_proximal_solve(const FilSystem *s, const FilIslandTask *task, double *r,
-                             FilIslandResult *result) {
+FilStatus fil_proximal_create(const FilSystem *s, const FilIslandTask *task, FilProximal **out) {
     FilArena *arena = task->arena;
-    Proximal x = {.s = s,
-                  .task = task,
-                  .r = r,
-                  .u = FIL_NEW(arena, double, s->size),
-                  .p = FIL_NEW(arena, double, s->size),
-                  .shifted = FIL_NEW(arena, double, s->size),
-                  .F = FIL_NEW(arena, double, s->size),
-                  .d = FIL_NEW(arena, double, s->size),
-                  .best = FIL_NEW(arena, double, s->size),
-                  .best_scaled = INFINITY,
-                  .delta = DELTA_FIRST};
+    FilProximal *x = FIL_NEW(arena, FilProximal, 1);
+    if (x == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    *x = (FilProximal){.s = s,
+                       .task = task,
+                       .r = FIL_NEW(arena, double, s->size),
+                       .u = FIL_NEW(arena, double, s->size),
+                       .p = FIL_NEW(arena, double, s->size),
+                       .shifted = FIL_NEW(arena, double, s->size),
+                       .F = FIL_NEW(arena, double, s->size),
+                       .d = FIL_NEW(arena, double, s->size),
+                       .best = FIL_NEW(arena, double, s->size)};
     if (arena->failed) {
         return FIL_E_NO_MEMORY;
     }
-    const FilStatus status =
-        fil_newton_step_create(s, task->threads, arena, task->scratch, &x.step);
-    if (status != FIL_OK) {
-        return status;
-    }
-    x.J = fil_newton_step_jacobian(x.step);
-    result->outcome = iterate(&x);
-    result->iterations += x.iterations;
-    memcpy(r, x.best, (size_t)s->size * sizeof *r);
+    FIL_TRY(fil_newton_step_create(s, task->threads, arena, task->scratch, &x->step));
+    x->J = fil_newton_step_jacobian(x->step);
+    *out = x;
     return FIL_OK;
+}
+
+void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
+                      FilIslandResult *result) {
+    const size_t bytes = (size_t)x->s->size * sizeof *r;
+    const int asked = x->task->settings->max_iterations;
+    x->rho_factor = rho_factor;
+    x->delta = DELTA_FIRST;
+    x->best_scaled = INFINITY;
+    x->iterations = x->progress_at = 0;
+    memcpy(x->r, r, bytes);
+    result->outcome = iterate(
+        x, asked > 0 && asked - result->iterations < limit ? asked - result->iterations : limit);
+    result->iterations += x->iterations;
+    memcpy(r, x->best, bytes);
+}
+
+bool fil_proximal_move(FilProximal *x, double delta, double *r) {
+    const size_t bytes = (size_t)x->s->size * sizeof *r;
+    int count;
+    x->rho_factor = 1.0;
+    x->delta = delta;
+    memcpy(x->r, r, bytes);
+    memcpy(x->p, r, bytes);
+    find_velocity(x);
+    const double wanted = MOVE_REDUCTION * inner_residual(x);
+    const Inner inner = solve_inner(x, wanted, MAX_MOVE, &count);
+    memcpy(r, x->r, bytes);
+    return inner == INNER_DONE || inner == INNER_SOLVED;
 }

@@ -14,7 +14,6 @@
 #include "gauss_seidel.h"
 #include "island.h"
 #include "local.h"
-#include "proximal.h"
 #include "reduce.h"
 #include "solvers.h"
 #include "system.h"
@@ -106,7 +105,7 @@ static FilStatus solve_system(const FilSystem *s, const FilIslandTask *task, dou
                               FilIslandResult *result) {
     typedef FilStatus Solver(const FilSystem *, const FilIslandTask *, double *, FilIslandResult *);
     static Solver *const solvers[FIL_FRICTION_SOLVER_COUNT] = {
-        [FIL_SOLVER_AUTO] = fil_proximal_solve,
+        [FIL_SOLVER_AUTO] = fil_auto_solve,
         [FIL_SOLVER_GAUSS_SEIDEL] = fil_gauss_seidel_solve,
         [FIL_SOLVER_NEWTON] = fil_newton_solve,
         [FIL_SOLVER_CADOUX] = fil_cadoux_solve,

@@ -1,10 +1,14 @@
 #ifndef FIL_FRICTION_SOLVERS_H
 #define FIL_FRICTION_SOLVERS_H
 
-// The named global solvers besides Gauss-Seidel and the default. `r` holds the start, then the best
+// The named global solvers besides Gauss-Seidel. `r` holds the start, then the best
 // iterate; the outcome speaks of the problem that the solver itself sets out to solve.
 
 #include "island.h"
+
+/// The default, a chain of methods: see auto.c.
+FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *r,
+                         FilIslandResult *result);
 
 /// Newton on a nonsmooth function, damped: see newton.c.
 FilStatus fil_newton_solve(const FilSystem *s, const FilIslandTask *task, double *r,

@@ -366,20 +366,18 @@ FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *ar
 
 // --- velocities and residuals --------------------------------------------------------------------
 
-typedef struct Measure {
+typedef struct Velocity {
     const FilSystem *s;
     const double *r;
     double *u;
-    const double *velocity; // when measuring
-    FilSquares *parts;
-} Measure;
+} Velocity;
 
 static void velocity_rows(void *context, int first, int last) {
-    const Measure *m = context;
-    const FilSystem *s = m->s;
+    const Velocity *v = context;
+    const FilSystem *s = v->s;
     for (int i = first; i < last; i++) {
-        double *u = m->u + s->offset[i];
-        s->delassus.row(s->delassus.self, i, m->r, u);
+        double *u = v->u + s->offset[i];
+        s->delassus.row(s->delassus.self, i, v->r, u);
         for (int k = 0; k < fil_system_block_size(s, i); k++) {
             u[k] += s->b[s->offset[i] + k];
         }
@@ -389,42 +387,43 @@ static void velocity_rows(void *context, int first, int last) {
 // NOLINTNEXTLINE(readability-non-const-parameter): u is written through the measure
 void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads) {
     s->delassus.reset(s->delassus.self, r);
-    Measure m = {.s = s, .r = r, .u = u};
-    fil_parallel_ranges(s->n, 256, threads, velocity_rows, &m);
+    Velocity v = {s, r, u};
+    fil_parallel_ranges(s->n, 256, threads, velocity_rows, &v);
 }
 
-enum { MEASURE_RANGES = 256 };
+typedef struct Square {
+    const FilSystem *s;
+    FilMeasure measure;
+    const double *u, *r;
+} Square;
 
-static void measure_range(void *context, int item) {
-    const Measure *m = context;
-    const FilSystem *s = m->s;
-    const int grain = (s->n + MEASURE_RANGES - 1) / MEASURE_RANGES;
-    const int last = (item + 1) * grain < s->n ? (item + 1) * grain : s->n;
-    FilSquares sum = {0};
-    for (int i = item * grain; i < last; i++) {
-        const double *u = m->velocity + s->offset[i], *r = m->r + s->offset[i];
+static double add_squares(void *context, int first, int last) {
+    const Square *x = context;
+    const FilSystem *s = x->s;
+    double sum = 0.0;
+    for (int i = first; i < last; i++) {
+        const double *u = x->u + s->offset[i], *r = x->r + s->offset[i];
         const int d = fil_system_block_size(s, i);
-        sum.scaled += fil_law_natural(s->kind[i], d, s->mu[i], s->rho[i], u, r, NULL) /
-                      (s->rho[i] * s->rho[i]);
-        sum.natural += fil_law_natural(s->kind[i], d, s->mu[i], 1.0, u, r, NULL);
-        sum.alart_curnier += 0.5 * fil_law_alart_curnier(s->kind[i], d, s->mu[i], 1.0, u, r, NULL);
-    }
-    m->parts[item] = sum;
-}
-
-FilSquares fil_system_squares(const FilSystem *s, const double *u, const double *r, int threads) {
-    FilSquares parts[MEASURE_RANGES] = {{0}};
-    Measure m = {.s = s, .r = r, .velocity = u, .parts = parts};
-    const int grain = (s->n + MEASURE_RANGES - 1) / MEASURE_RANGES;
-    const int count = grain > 0 ? (s->n + grain - 1) / grain : 0;
-    fil_parallel_for(count, s->n > 4096 ? threads : 1, measure_range, &m);
-    FilSquares sum = {0};
-    for (int i = 0; i < count; i++) {
-        sum.scaled += parts[i].scaled;
-        sum.natural += parts[i].natural;
-        sum.alart_curnier += parts[i].alart_curnier;
+        switch (x->measure) {
+        case FIL_MEASURE_SCALED:
+            sum += fil_law_natural(s->kind[i], d, s->mu[i], s->rho[i], u, r, NULL) /
+                   (s->rho[i] * s->rho[i]);
+            break;
+        case FIL_MEASURE_NATURAL:
+            sum += fil_law_natural(s->kind[i], d, s->mu[i], 1.0, u, r, NULL);
+            break;
+        case FIL_MEASURE_ALART_CURNIER:
+            sum += 0.5 * fil_law_alart_curnier(s->kind[i], d, s->mu[i], 1.0, u, r, NULL);
+            break;
+        }
     }
     return sum;
+}
+
+double fil_system_square(const FilSystem *s, FilMeasure measure, const double *u, const double *r,
+                         int threads) {
+    Square x = {s, measure, u, r};
+    return fil_parallel_sum(s->n, s->n > 4096 ? threads : 1, add_squares, &x);
 }
 
 double fil_system_unit(const FilSystem *s) {
@@ -437,9 +436,9 @@ double fil_system_unit(const FilSystem *s) {
 }
 
 FilResidual fil_system_residual(const FilSystem *s, const double *u, const double *r, int threads) {
-    const FilSquares squares = fil_system_squares(s, u, r, threads);
     const double unit = fil_system_unit(s);
-    return (FilResidual){.scaled = sqrt(squares.scaled) / unit,
-                         .natural = sqrt(squares.natural) / unit,
-                         .alart_curnier = squares.alart_curnier};
+    return (FilResidual){
+        .scaled = sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, threads)) / unit,
+        .natural = sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r, threads)) / unit,
+        .alart_curnier = fil_system_square(s, FIL_MEASURE_ALART_CURNIER, u, r, threads)};
 }

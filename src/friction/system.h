@@ -51,12 +51,17 @@ FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, 
 /// u = W r + b.
 void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads);
 
-/// Squares of the residuals in the unit of a velocity, before division by |b|.
-typedef struct FilSquares {
-    double scaled, natural, alart_curnier;
-} FilSquares;
+typedef enum FilMeasure {
+    FIL_MEASURE_SCALED,
+    FIL_MEASURE_NATURAL,
+    FIL_MEASURE_ALART_CURNIER
+} FilMeasure;
 
-FilSquares fil_system_squares(const FilSystem *s, const double *u, const double *r, int threads);
+/// Sum over the blocks of the squared residual of (u, r), before any division by |b|: of the
+/// natural map with rho_i in the unit of a velocity, of the natural map with rho = 1, or of half
+/// the Alart-Curnier function with rho = 1.
+double fil_system_square(const FilSystem *s, FilMeasure measure, const double *u, const double *r,
+                         int threads);
 
 /// The residuals of a whole problem.
 FilResidual fil_system_residual(const FilSystem *s, const double *u, const double *r, int threads);

@@ -1,0 +1,161 @@
+// auto.c - the default solver: users never have to think about it.
+//
+//   1  one block alone: the one-contact solver, which also certifies that nothing solves it
+//   2  proximal Newton (proximal.c): solves nearly everything
+//   3  if it stalls: once more from the best iterate with another scale of the function, then the
+//      Cadoux fixed point, which shares none of its failure modes
+//   4  if nothing helped: look for a proof that there is no solution
+//
+// The proof. Let y have y_i in the impulse cone of its block, with no tangential part in coulomb
+// blocks, W^T y = 0 and y . b < 0. For every r then y . u = y . b < 0, but a lawful u has
+// y . u >= 0: there is no solution. Such a y exists exactly when the problem without friction has
+// none, and it is what the increments of the proximal-point method tend to on that problem
+// (Pazy 1971: the displacement of least norm).
+//
+// Every choice depends on iterations and residuals alone.
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "law.h"
+#include "proximal.h"
+#include "solvers.h"
+
+enum { ITERATIONS = 1000, CERTIFICATE_STEPS = 40 };
+
+static const double CERTIFICATE_TOLERANCE = 1e-6;
+
+static FilStatus solve_alone(const FilSystem *s, const FilIslandTask *task, double *r,
+                             FilIslandResult *result) {
+    double u[FIL_BLOCK_MAX], W[FIL_BLOCK_MAX * FIL_BLOCK_MAX];
+    s->delassus.diagonal(s->delassus.self, 0, W);
+    const FilOutcome outcome = fil_local_solve(FIL_LOCAL_HYBRID, s->kind[0], s->size, W, s->b,
+                                               s->mu[0], r, &result->fallbacks);
+    fil_system_velocity(s, r, u, 1);
+    const bool solved = fil_island_is_solved(s, task, u, r, NULL);
+    result->outcome = solved ? FIL_CONVERGED : outcome == FIL_CONVERGED ? FIL_STALLED : outcome;
+    result->iterations = 1;
+    return FIL_OK;
+}
+
+// --- proof that there is no solution -------------------------------------------------------------
+
+// The problem without friction: mu = 0 in coulomb blocks.
+static FilStatus make_frictionless(const FilSystem *s, FilArena *arena, FilSystem *out) {
+    double *mu = FIL_NEW(arena, double, s->n);
+    if (mu == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    for (int i = 0; i < s->n; i++) {
+        mu[i] = s->kind[i] == FIL_BLOCK_COULOMB ? 0.0 : s->mu[i];
+    }
+    *out = *s;
+    out->mu = mu;
+    return FIL_OK;
+}
+
+// Whether y proves that the problem has no solution; Wy is scratch.
+static bool is_certificate(const FilSystem *s, const double *y, double *Wy) {
+    double gain = 0.0, size = 0.0, motion = 0.0, free_motion = 0.0;
+    fil_system_velocity(s, y, Wy, 1); // W y + b
+    for (int i = 0; i < s->n; i++) {
+        double p[FIL_BLOCK_MAX];
+        fil_law_project(s->kind[i], fil_system_block_size(s, i), s->mu[i], y + s->offset[i], p);
+        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+            const double wy = Wy[k] - s->b[k], rho = s->rho[i];
+            const double outside = y[k] - p[k - s->offset[i]];
+            size += y[k] * y[k] / rho;
+            motion += (wy * wy * rho) + outside * outside / rho;
+            free_motion += s->b[k] * s->b[k] * rho;
+            gain -= s->b[k] * y[k];
+        }
+    }
+    return size > 0.0 && sqrt(motion) <= CERTIFICATE_TOLERANCE * sqrt(size) &&
+           gain > CERTIFICATE_TOLERANCE * sqrt(size * free_motion);
+}
+
+static FilStatus prove_no_solution(const FilSystem *s, const FilIslandTask *task, bool *proven) {
+    FilSystem frictionless;
+    FIL_TRY(make_frictionless(s, task->arena, &frictionless));
+    double *p = FIL_NEW_ZEROED(task->arena, double, s->size);
+    double *y = FIL_NEW(task->arena, double, s->size);
+    double *work = FIL_NEW(task->arena, double, s->size);
+    if (p == NULL || y == NULL || work == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    FilProximal *x;
+    FIL_TRY(fil_proximal_create(&frictionless, task, &x));
+    *proven = false;
+    for (int k = 0; k < CERTIFICATE_STEPS && !*proven; k++) {
+        memcpy(y, p, (size_t)s->size * sizeof *y);
+        if (!fil_proximal_move(x, 1.0, p)) {
+            break;
+        }
+        for (int j = 0; j < s->size; j++) {
+            y[j] = p[j] - y[j];
+        }
+        *proven = is_certificate(&frictionless, y, work);
+    }
+    return FIL_OK;
+}
+
+// --- the chain -----------------------------------------------------------------------------------
+
+static bool is_over(const FilIslandResult *result, const FilIslandTask *task) {
+    return result->outcome == FIL_CONVERGED || *task->stop ||
+           (task->settings->max_iterations > 0 &&
+            result->iterations >= task->settings->max_iterations);
+}
+
+// Keep the better of two impulse vectors in r.
+static void keep_better(const FilSystem *s, const FilIslandTask *task, const double *other,
+                        double *r, double *u) {
+    double old, new;
+    fil_system_velocity(s, r, u, task->threads);
+    (void)fil_island_is_solved(s, task, u, r, &old);
+    fil_system_velocity(s, other, u, task->threads);
+    const bool solved = fil_island_is_solved(s, task, u, other, &new);
+    if (solved || new < old) {
+        memcpy(r, other, (size_t)s->size * sizeof *r);
+    }
+}
+
+static FilStatus try_cadoux(const FilSystem *s, const FilIslandTask *task, double *r,
+                            FilIslandResult *result) {
+    double *other = FIL_NEW(task->arena, double, s->size);
+    double *u = FIL_NEW(task->arena, double, s->size);
+    if (other == NULL || u == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    memcpy(other, r, (size_t)s->size * sizeof *r);
+    FilIslandResult inner = {.outcome = FIL_STALLED};
+    FIL_TRY(fil_cadoux_solve(s, task, other, &inner));
+    keep_better(s, task, other, r, u);
+    result->iterations += inner.iterations;
+    result->outcome = inner.outcome == FIL_CONVERGED ? FIL_CONVERGED : FIL_STALLED;
+    return FIL_OK;
+}
+
+FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *r,
+                         FilIslandResult *result) {
+    if (s->n == 1) {
+        return solve_alone(s, task, r, result);
+    }
+    static const double rho_factors[] = {1.0, 3.0};
+    FilProximal *x;
+    FIL_TRY(fil_proximal_create(s, task, &x));
+    for (int k = 0; k < 2; k++) {
+        fil_proximal_run(x, rho_factors[k], ITERATIONS, r, result);
+        if (is_over(result, task)) {
+            return FIL_OK;
+        }
+        result->fallbacks++;
+    }
+    bool proven = false;
+    FIL_TRY(prove_no_solution(s, task, &proven));
+    if (proven) {
+        result->outcome = FIL_NO_SOLUTION;
+        return FIL_OK;
+    }
+    return try_cadoux(s, task, r, result);
+}
