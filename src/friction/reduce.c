@@ -270,3 +270,19 @@ FilStatus fil_reduction_problem(const FilReduction *x, const FilFrictionProblem 
     }
     return find_free_velocity(x, &problem->global, offset[n], arena, &out->b);
 }
+
+FilStatus fil_reduction_velocity(const FilReduction *x, const FilGlobalForm *global,
+                                 const double *r, FilArena *arena, double *v) {
+    double *work = FIL_NEW(arena, double, x->dof_count);
+    if (work == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    memcpy(v, global->f, (size_t)x->dof_count * sizeof *v);
+    for (int c = 0; c < global->H.column_count; c++) {
+        for (int k = global->H.start[c]; k < global->H.start[c + 1]; k++) {
+            v[global->H.index[k]] += global->H.value[k] * r[c];
+        }
+    }
+    fil_reduction_solve(x, v, work);
+    return FIL_OK;
+}

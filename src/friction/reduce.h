@@ -34,4 +34,8 @@ void fil_reduction_solve(const FilReduction *x, double *v, double *work);
 FilStatus fil_reduction_problem(const FilReduction *x, const FilFrictionProblem *problem,
                                 const int *offset, FilArena *arena, FilFrictionProblem *out);
 
+/// v = M^-1 (f + H r).
+FilStatus fil_reduction_velocity(const FilReduction *x, const FilGlobalForm *global,
+                                 const double *r, FilArena *arena, double *v);
+
 #endif

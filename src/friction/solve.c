@@ -251,17 +251,18 @@ static void summarise(const Solve *x, FilFrictionInfo *info) {
 
 // --- the public calls ----------------------------------------------------------------------------
 
-static FilStatus build(const FilFrictionProblem *problem, FilArena *arena, FilSystem *system) {
+// `reduction` is filled for the global form only.
+static FilStatus build(const FilFrictionProblem *problem, FilArena *arena, FilSystem *system,
+                       FilReduction *reduction) {
     if (problem->form != FIL_FORM_GLOBAL) {
         return fil_system_from_blocks(problem, arena, system);
     }
-    FilReduction reduction;
     FilFrictionProblem reduced;
     bool regular;
     FIL_TRY(fil_system_begin(problem, arena, system));
-    FIL_TRY(fil_reduction_begin(&problem->global, arena, &reduction));
-    FIL_TRY(fil_reduction_factor(&reduction, &problem->global.M, arena, &regular));
-    FIL_TRY(fil_reduction_problem(&reduction, problem, system->offset, arena, &reduced));
+    FIL_TRY(fil_reduction_begin(&problem->global, arena, reduction));
+    FIL_TRY(fil_reduction_factor(reduction, &problem->global.M, arena, &regular));
+    FIL_TRY(fil_reduction_problem(reduction, problem, system->offset, arena, &reduced));
     return fil_system_from_blocks(&reduced, arena, system);
 }
 
@@ -273,7 +274,8 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     FIL_TRY(reserve_threads(workspace, threads));
     FilArena *arena = &workspace->arena;
     FilSystem system;
-    FIL_TRY(build(problem, arena, &system));
+    FilReduction reduction = {0};
+    FIL_TRY(build(problem, arena, &system, &reduction));
     if (settings->solver == FIL_SOLVER_SOCQP) { // the law itself is another: residuals follow it
         FIL_TRY(fil_system_as_cones(&system, arena, &system));
     }
@@ -297,6 +299,9 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     info->residual = fil_system_residual(&system, u, r, threads);
     info->conditioning = problem->dof_count > 0 ? (double)system.size / problem->dof_count : 0.0;
     summarise(&x, info);
+    if (problem->form == FIL_FORM_GLOBAL && solution->v != NULL) {
+        FIL_TRY(fil_reduction_velocity(&reduction, &problem->global, r, arena, solution->v));
+    }
     memcpy(solution->r, r, (size_t)system.size * sizeof *r);
     if (solution->u != NULL) {
         memcpy(solution->u, u, (size_t)system.size * sizeof *u);
