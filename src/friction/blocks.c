@@ -56,6 +56,19 @@ void fil_blocks_multiply(const FilBlocks *W, const double *x, double *y, int thr
     fil_parallel_ranges(W->n, 256, threads, multiply_rows, &product);
 }
 
+int fil_blocks_find(const FilBlocks *W, int i, int j) {
+    int low = W->start[i], high = W->start[i + 1] - 1;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (W->column[middle] < j) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 bool fil_blocks_index(FilBlocks *W, FilArena *arena) {
     int64_t *at = FIL_NEW(arena, int64_t, W->start[W->n] + 1);
     int *diagonal = FIL_NEW(arena, int, W->n);
@@ -179,19 +192,6 @@ typedef struct Assembly {
     double *value;
 } Assembly;
 
-static int find_entry(const FilBlocks *W, int i, int j) {
-    int low = W->start[i], high = W->start[i + 1] - 1;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (W->column[middle] < j) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 static void assemble_row(void *context, int i) {
     const Assembly *a = context;
     const FilBodyRows *bodies = a->bodies;
@@ -204,7 +204,7 @@ static void assemble_row(void *context, int i) {
             const int j = a->of->block[k];
             add_product(d, fil_blocks_size(W->offset, j), m, bodies->H + a->entry_at[e],
                         bodies->HA + a->entry_at[a->of->entry[k]],
-                        a->value + W->at[find_entry(W, i, j)]);
+                        a->value + W->at[fil_blocks_find(W, i, j)]);
         }
     }
 }

@@ -20,6 +20,9 @@ static inline int fil_blocks_size(const int *offset, int i) {
     return offset[i + 1] - offset[i];
 }
 
+/// The entry of row i in column j, which must be in the pattern.
+int fil_blocks_find(const FilBlocks *W, int i, int j);
+
 /// y_i = sum_j W_ij x_j for one block row.
 void fil_blocks_row(const FilBlocks *W, int i, const double *x, double *y);
 

@@ -1,19 +1,25 @@
-// newton_step.c - Newton's linear system, by the block LU.
+// newton_step.c - Newton's linear system, by the block LU, in impulses or in velocities.
 //
 // Row i of the matrix is Fu_i (W_ij + D_ij) + Fr_i: the rows of W scaled from the left by small
 // blocks. Open contacts have the row of the identity; their d_i = -F_i goes to the right-hand side
 // of the others, and the factorisation skips them.
+//
+// Where M and H are known the same step can be had in the velocities of the bodies (primal.c);
+// whichever factorisation takes fewer operations is used.
 #include "newton_step.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/parallel.h"
 #include "math/block_lu.h"
+#include "primal.h"
 
 struct FilNewtonStep {
     const FilSystem *s;
     FilBlockLu *lu;
+    FilPrimalStep *primal; // in velocities; NULL: in impulses
     int threads;
     const int *block_at; // [n + 1] where the square block of i begins
     FilJacobian jacobian;
@@ -22,6 +28,29 @@ struct FilNewtonStep {
     bool *was_active;
     bool has_mask;
 };
+
+enum {
+    PRIMAL_FROM_FLOPS = 20000000
+}; // below, looking for the cheaper way costs more than it saves
+
+static FilStatus choose_factorisation(FilNewtonStep *step, FilArena *arena, FilArena *scratch) {
+    const FilSystem *s = step->s;
+    const FilBlockPattern pattern = {s->n, s->offset, s->W.start, s->W.column};
+    FIL_TRY(fil_block_lu_analyse(&pattern, arena, scratch, &step->lu));
+    const int64_t flops = fil_block_lu_info(step->lu).flops;
+    if (s->primal != NULL && flops >= PRIMAL_FROM_FLOPS) {
+        FilPrimalStep *primal;
+        int64_t primal_flops;
+        FIL_TRY(fil_primal_step_create(s->primal, s, step->threads, arena, scratch, &primal,
+                                       &primal_flops));
+        if (2 * primal_flops < flops) {
+            step->primal = primal;
+            return fil_primal_step_reserve(primal, arena);
+        }
+    }
+    fil_block_lu_set_threads(step->lu, step->threads);
+    return fil_block_lu_reserve(step->lu, arena);
+}
 
 FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
                                  FilArena *scratch, FilNewtonStep **out) {
@@ -48,20 +77,9 @@ FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *aren
     if (arena->failed) {
         return FIL_E_NO_MEMORY;
     }
-    const FilBlockPattern pattern = {s->n, s->offset, s->W.start, s->W.column};
-    FilStatus status = fil_block_lu_analyse(&pattern, arena, scratch, &step->lu);
-    if (status == FIL_OK) {
-        status = fil_block_lu_reserve(step->lu, arena);
-    }
-    if (status == FIL_OK) {
-        fil_block_lu_set_threads(step->lu, threads);
-        *out = step;
-    }
-    return status;
-}
-
-int64_t fil_newton_step_flops(const FilNewtonStep *step) {
-    return fil_block_lu_info(step->lu).flops;
+    FIL_TRY(choose_factorisation(step, arena, scratch));
+    *out = step;
+    return FIL_OK;
 }
 
 FilJacobian fil_newton_step_jacobian(FilNewtonStep *step) {
@@ -155,6 +173,9 @@ static void fill_right_side(FilNewtonStep *step, const double *F, double *d) {
 }
 
 bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d) {
+    if (step->primal != NULL) {
+        return fil_primal_step_solve(step->primal, &step->jacobian, F, d);
+    }
     set_mask(step);
     fil_parallel_ranges(step->s->n, 128, step->threads, fill_rows, step);
     fill_right_side(step, F, d);

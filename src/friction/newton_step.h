@@ -16,9 +16,6 @@ typedef struct FilNewtonStep FilNewtonStep;
 FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
                                  FilArena *scratch, FilNewtonStep **out);
 
-/// Arithmetic operations of one full factorisation.
-int64_t fil_newton_step_flops(const FilNewtonStep *step);
-
 /// Jacobian blocks, d_i x d_i row-major each, one after the other; the caller fills them.
 typedef struct FilJacobian {
     double *Fu, *Fr;

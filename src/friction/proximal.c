@@ -46,7 +46,7 @@ struct FilProximal {
     double best_scaled;
     double delta;
     int iterations;
-    int progress_at; // iteration of the last real progress
+    int progress_at;   // iteration of the last real progress
     double rho_factor; // of rho_i in the function
 };
 

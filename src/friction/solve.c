@@ -14,11 +14,15 @@
 #include "gauss_seidel.h"
 #include "island.h"
 #include "local.h"
+#include "primal.h"
 #include "reduce.h"
 #include "solvers.h"
 #include "system.h"
 
-enum { LARGE_ISLAND = 2000 };
+enum {
+    LARGE_ISLAND = 2000, // blocks: threads inside
+    PRIMAL_ISLAND = 100, // blocks: a step in velocities may pay
+};
 
 typedef struct ThreadMemory {
     FilArena arena, scratch;
@@ -86,6 +90,8 @@ static FilStatus reserve_threads(FilFrictionWorkspace *w, int threads) {
 // --- islands -------------------------------------------------------------------------------------
 
 typedef struct Solve {
+    const FilFrictionProblem *problem;
+    const FilReduction *reduction; // of a global problem
     const FilFrictionSettings *settings;
     const FilSystem *system;
     FilIslands islands;
@@ -152,6 +158,16 @@ static void solve_island(void *context, int item) {
             memcpy(r + part.offset[m], x->r + whole->offset[member[m]],
                    (size_t)fil_system_block_size(&part, m) * sizeof *r);
         }
+    }
+    if (x->problem->form == FIL_FORM_GLOBAL && count >= PRIMAL_ISLAND) {
+        FilPrimal *primal;
+        x->status[island] =
+            fil_primal_create(&x->problem->global, x->reduction, whole->offset, member, count,
+                              &memory->arena, &memory->scratch, &primal);
+        if (x->status[island] != FIL_OK) {
+            return;
+        }
+        part.primal = primal;
     }
     x->status[island] = solve_system(&part, &task, r, &x->result[island]);
     for (int m = 0; x->islands.count > 1 && m < count; m++) {
@@ -287,7 +303,9 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     if (settings->warm_start) {
         memcpy(r, solution->r, (size_t)system.size * sizeof *r);
     }
-    Solve x = {.settings = settings,
+    Solve x = {.problem = problem,
+               .reduction = &reduction,
+               .settings = settings,
                .system = &system,
                .workspace = workspace,
                .r = r,

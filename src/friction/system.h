@@ -25,7 +25,8 @@ typedef struct FilSystem {
     const double *b;          // [size]
     const double *rho;        // [n] d_i / trace W_ii: velocity to impulse
     FilDelassus delassus;
-    FilBlocks W; // W.value is NULL where W is not stored
+    FilBlocks W;                    // W.value is NULL where W is not stored
+    const struct FilPrimal *primal; // M and H, where they are known and may pay; or NULL
 } FilSystem;
 
 static inline int fil_system_block_size(const FilSystem *s, int i) {

@@ -1,0 +1,555 @@
+// primal.c - Newton's linear system in the velocities of the bodies.
+//
+// With M dv = H dr the step (Fu (W + D) + Fr) dr = -F reads, block by block,
+//
+//     B_i dr_i = h_i - Fu_i H_i^T dv,     B = Fr + Fu D,   h = -F,
+//     (M + sum over i of H_i S_i H_i^T) dv = H B^-1 h,     S_i = B_i^-1 Fu_i.
+//
+// A contact couples the few nodes that it touches, not all contacts of its bodies: with slender
+// bodies and many contacts the matrix is far sparser than W (30 times fewer operations for fibres
+// with 10 000 contacts), and W is never needed. D > 0 makes B regular; the smaller it is, the
+// stiffer S. One step of refinement on both equations restores what that costs in digits.
+#include "primal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "local_small.h"
+#include "math/block_lu.h"
+
+enum { NODE_SIZE = 3 };
+
+// --- nodes and pattern ---------------------------------------------------------------------------
+
+typedef struct Build {
+    const FilGlobalForm *global;
+    const FilReduction *reduction;
+    const int *offset, *member;
+    int count;    // contacts
+    int *local;   // [all dofs] place of a dof among those that matter, or -1
+    int *dof;     // its inverse
+    int *node_of; // [dofs that matter]
+    int *node_offset;
+    int node_count, dof_count;
+    int *contact_start, *contact_node;
+    int *mark; // [nodes]
+} Build;
+
+static int contact_block(const Build *b, int i) {
+    return b->member != NULL ? b->member[i] : i;
+}
+
+// Number the unknowns of the bodies that a contact touches, body by body.
+static void add_body(Build *b, int body) {
+    const FilReduction *x = b->reduction;
+    const int first = x->body_start[body], last = x->body_start[body + 1];
+    for (int k = first; k < last; k++) {
+        if ((k - first) % NODE_SIZE == 0) {
+            b->node_offset[b->node_count++] = b->dof_count;
+        }
+        b->local[x->dof[k]] = b->dof_count;
+        b->node_of[b->dof_count] = b->node_count - 1;
+        b->dof[b->dof_count++] = x->dof[k];
+    }
+}
+
+static void number_unknowns(Build *b) {
+    const FilSparse *H = &b->global->H;
+    for (int k = 0; k < b->reduction->dof_count; k++) {
+        b->local[k] = -1;
+    }
+    for (int i = 0; i < b->count; i++) {
+        const int block = contact_block(b, i);
+        for (int c = b->offset[block]; c < b->offset[block + 1]; c++) {
+            for (int k = H->start[c]; k < H->start[c + 1]; k++) {
+                if (b->local[H->index[k]] < 0) {
+                    add_body(b, b->reduction->body_of[H->index[k]]);
+                }
+            }
+        }
+    }
+    b->node_offset[b->node_count] = b->dof_count;
+}
+
+static void sort(int *x, int count) {
+    for (int k = 1; k < count; k++) {
+        const int value = x[k];
+        int j = k;
+        for (; j > 0 && x[j - 1] > value; j--) {
+            x[j] = x[j - 1];
+        }
+        x[j] = value;
+    }
+}
+
+// The nodes that each contact touches, ascending.
+static void find_contact_nodes(Build *b) {
+    const FilSparse *H = &b->global->H;
+    for (int k = 0; k < b->node_count; k++) {
+        b->mark[k] = -1;
+    }
+    int next = 0;
+    for (int i = 0; i < b->count; i++) {
+        const int block = contact_block(b, i);
+        b->contact_start[i] = next;
+        for (int c = b->offset[block]; c < b->offset[block + 1]; c++) {
+            for (int k = H->start[c]; k < H->start[c + 1]; k++) {
+                const int node = b->node_of[b->local[H->index[k]]];
+                if (b->mark[node] != i) {
+                    b->mark[node] = i;
+                    b->contact_node[next++] = node;
+                }
+            }
+        }
+        sort(b->contact_node + b->contact_start[i], next - b->contact_start[i]);
+    }
+    b->contact_start[b->count] = next;
+}
+
+// Contacts of every node: contact[start[node] ..].
+static bool find_node_contacts(const Build *b, FilArena *scratch, int **start, int **contact) {
+    *start = FIL_NEW_ZEROED(scratch, int, b->node_count + 2);
+    *contact = FIL_NEW(scratch, int, b->contact_start[b->count]);
+    if (*start == NULL || *contact == NULL) {
+        return false;
+    }
+    int *fill = *start + 1; // after filling, the start of the next node
+    for (int e = 0; e < b->contact_start[b->count]; e++) {
+        fill[b->contact_node[e] + 1]++;
+    }
+    for (int node = 0; node < b->node_count; node++) {
+        fill[node + 1] += fill[node];
+    }
+    for (int i = 0; i < b->count; i++) {
+        for (int e = b->contact_start[i]; e < b->contact_start[i + 1]; e++) {
+            (*contact)[fill[b->contact_node[e]]++] = i;
+        }
+    }
+    return true;
+}
+
+static void add_column(int node, int row, int *mark, int *column, int *count) {
+    if (mark[node] != row) {
+        mark[node] = row;
+        if (column != NULL) {
+            column[*count] = node;
+        }
+        (*count)++;
+    }
+}
+
+// Count (column NULL) or write the columns of a row of nodes: M's and the contacts'.
+static int find_columns(const Build *b, int row, const int *start, const int *contact,
+                        int *column) {
+    const FilSparse *M = &b->global->M;
+    int count = 0;
+    add_column(row, row, b->mark, column, &count);
+    for (int k = b->node_offset[row]; k < b->node_offset[row + 1]; k++) {
+        for (int e = M->start[b->dof[k]]; e < M->start[b->dof[k] + 1]; e++) {
+            add_column(b->node_of[b->local[M->index[e]]], row, b->mark, column, &count);
+        }
+    }
+    for (int k = start[row]; k < start[row + 1]; k++) {
+        for (int e = b->contact_start[contact[k]]; e < b->contact_start[contact[k] + 1]; e++) {
+            add_column(b->contact_node[e], row, b->mark, column, &count);
+        }
+    }
+    return count;
+}
+
+static FilStatus find_pattern(Build *b, FilArena *arena, FilArena *scratch, FilBlocks *A) {
+    int *contact_of, *contact;
+    int *start = FIL_NEW(arena, int, b->node_count + 1);
+    if (start == NULL || !find_node_contacts(b, scratch, &contact_of, &contact)) {
+        return FIL_E_NO_MEMORY;
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < b->node_count; k++) {
+            b->mark[k] = -1;
+        }
+        int *column = NULL;
+        if (pass == 1) {
+            column = FIL_NEW(arena, int, start[b->node_count]);
+            if (column == NULL) {
+                return FIL_E_NO_MEMORY;
+            }
+            A->column = column;
+        }
+        start[0] = 0;
+        for (int row = 0; row < b->node_count; row++) {
+            const int count = find_columns(b, row, contact_of, contact,
+                                           column != NULL ? column + start[row] : NULL);
+            start[row + 1] = start[row] + count;
+            if (column != NULL) {
+                sort(column + start[row], count);
+            }
+        }
+    }
+    A->n = b->node_count;
+    A->offset = b->node_offset;
+    A->start = start;
+    return fil_blocks_index(A, arena) ? FIL_OK : FIL_E_NO_MEMORY;
+}
+
+static FilStatus fill_mass(const Build *b, FilArena *arena, FilBlocks *A) {
+    const FilSparse *M = &b->global->M;
+    double *value = FIL_NEW_ZEROED(arena, double, A->at[A->start[A->n]]);
+    if (value == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    for (int k = 0; k < b->dof_count; k++) { // column k of M
+        const int node = b->node_of[k], size = fil_blocks_size(A->offset, node);
+        for (int e = M->start[b->dof[k]]; e < M->start[b->dof[k] + 1]; e++) {
+            const int row = b->local[M->index[e]], row_node = b->node_of[row];
+            double *block = value + A->at[fil_blocks_find(A, row_node, node)];
+            block[(row - A->offset[row_node]) * size + k - A->offset[node]] += M->value[e];
+        }
+    }
+    A->value = value;
+    return FIL_OK;
+}
+
+// The rows of H of every contact, by node, and the entries of A that its pairs of nodes reach.
+static FilStatus fill_contacts(const Build *b, FilArena *arena, FilPrimal *out) {
+    const FilSparse *H = &b->global->H;
+    const FilBlocks *A = &out->A;
+    const int entries = b->contact_start[b->count];
+    int64_t *H_at = FIL_NEW(arena, int64_t, entries + 1);
+    int64_t *pair_at = FIL_NEW(arena, int64_t, b->count + 1);
+    if (H_at == NULL || pair_at == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    H_at[0] = pair_at[0] = 0;
+    for (int i = 0; i < b->count; i++) {
+        const int block = contact_block(b, i), d = b->offset[block + 1] - b->offset[block];
+        const int nodes = b->contact_start[i + 1] - b->contact_start[i];
+        for (int e = b->contact_start[i]; e < b->contact_start[i + 1]; e++) {
+            H_at[e + 1] = H_at[e] + (int64_t)d * fil_blocks_size(A->offset, b->contact_node[e]);
+        }
+        pair_at[i + 1] = pair_at[i] + (int64_t)nodes * nodes;
+    }
+    double *value = FIL_NEW_ZEROED(arena, double, H_at[entries]);
+    int *pair = FIL_NEW(arena, int, pair_at[b->count]);
+    if (value == NULL || pair == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    for (int i = 0; i < b->count; i++) {
+        const int block = contact_block(b, i), first = b->offset[block];
+        const int d = b->offset[block + 1] - first;
+        const int *node = b->contact_node + b->contact_start[i];
+        const int nodes = b->contact_start[i + 1] - b->contact_start[i];
+        for (int a = 0; a < nodes; a++) {
+            for (int c = 0; c < nodes; c++) {
+                pair[pair_at[i] + a * nodes + c] = fil_blocks_find(A, node[a], node[c]);
+            }
+        }
+        for (int c = 0; c < d; c++) {
+            for (int k = H->start[first + c]; k < H->start[first + c + 1]; k++) {
+                const int dof = b->local[H->index[k]], at_node = b->node_of[dof];
+                int e = b->contact_start[i];
+                while (b->contact_node[e] != at_node) {
+                    e++;
+                }
+                value[H_at[e] + (dof - A->offset[at_node]) * d + c] += H->value[k];
+            }
+        }
+    }
+    out->H_at = H_at;
+    out->H = value;
+    out->pair_at = pair_at;
+    out->pair = pair;
+    return FIL_OK;
+}
+
+FilStatus fil_primal_create(const FilGlobalForm *global, const FilReduction *reduction,
+                            const int *offset, const int *member, int count, FilArena *arena,
+                            FilArena *scratch, FilPrimal **out) {
+    const int m = reduction->dof_count;
+    const FilArenaMark mark = fil_arena_mark(scratch);
+    FilPrimal *primal = FIL_NEW(arena, FilPrimal, 1);
+    Build b = {.global = global,
+               .reduction = reduction,
+               .offset = offset,
+               .member = member,
+               .count = count,
+               .local = FIL_NEW(scratch, int, m),
+               .dof = FIL_NEW(scratch, int, m),
+               .node_of = FIL_NEW(scratch, int, m),
+               .node_offset = FIL_NEW(arena, int, m + 1),
+               .contact_start = FIL_NEW(arena, int, count + 1),
+               .contact_node = FIL_NEW(arena, int, global->H.start[global->H.column_count]),
+               .mark = FIL_NEW(scratch, int, m)};
+    FilStatus status = arena->failed || scratch->failed ? FIL_E_NO_MEMORY : FIL_OK;
+    if (status == FIL_OK) {
+        *primal = (FilPrimal){0};
+        number_unknowns(&b);
+        find_contact_nodes(&b);
+        status = find_pattern(&b, arena, scratch, &primal->A);
+    }
+    if (status == FIL_OK) {
+        status = fill_mass(&b, arena, &primal->A);
+    }
+    if (status == FIL_OK) {
+        status = fill_contacts(&b, arena, primal);
+    }
+    if (status == FIL_OK) {
+        primal->node_count = b.node_count;
+        primal->dof_count = b.dof_count;
+        primal->node_offset = b.node_offset;
+        primal->contact_start = b.contact_start;
+        primal->contact_node = b.contact_node;
+        *out = primal;
+    }
+    fil_arena_release(scratch, mark);
+    return status;
+}
+
+// --- the step ------------------------------------------------------------------------------------
+
+struct FilPrimalStep {
+    const FilPrimal *primal;
+    const FilSystem *s;
+    FilBlockLu *lu;
+    int threads;
+    const int *block_at; // [n + 1] square blocks of the contacts
+    double *value;       // the matrix
+    double *inverse;     // B^-1 of the contacts
+    double *v;           // [dofs] dv
+    double *g;           // [dofs] right side of M dv - H dr = g, then of the elimination
+    double *correction;  // [dofs]
+    double *h;           // [size]
+};
+
+FilStatus fil_primal_step_create(const FilPrimal *primal, const FilSystem *s, int threads,
+                                 FilArena *arena, FilArena *scratch, FilPrimalStep **out,
+                                 int64_t *flops) {
+    FilPrimalStep *step = FIL_NEW(arena, FilPrimalStep, 1);
+    if (step == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    *step = (FilPrimalStep){.primal = primal, .s = s, .threads = threads};
+    const FilBlocks *A = &primal->A;
+    const FilBlockPattern pattern = {A->n, A->offset, A->start, A->column};
+    FIL_TRY(fil_block_lu_analyse(&pattern, arena, scratch, &step->lu));
+    *flops = fil_block_lu_info(step->lu).flops;
+    *out = step;
+    return FIL_OK;
+}
+
+FilStatus fil_primal_step_reserve(FilPrimalStep *step, FilArena *arena) {
+    const FilPrimal *p = step->primal;
+    const FilSystem *s = step->s;
+    int *block_at = FIL_NEW(arena, int, s->n + 1);
+    if (block_at == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    block_at[0] = 0;
+    for (int i = 0; i < s->n; i++) {
+        const int d = fil_system_block_size(s, i);
+        block_at[i + 1] = block_at[i] + d * d;
+    }
+    step->block_at = block_at;
+    step->value = FIL_NEW(arena, double, p->A.at[p->A.start[p->A.n]]);
+    step->inverse = FIL_NEW(arena, double, block_at[s->n]);
+    step->v = FIL_NEW(arena, double, p->dof_count);
+    step->g = FIL_NEW(arena, double, p->dof_count);
+    step->correction = FIL_NEW(arena, double, p->dof_count);
+    step->h = FIL_NEW(arena, double, s->size);
+    if (arena->failed) {
+        return FIL_E_NO_MEMORY;
+    }
+    FIL_TRY(fil_block_lu_reserve(step->lu, arena));
+    fil_block_lu_set_threads(step->lu, step->threads);
+    return FIL_OK;
+}
+
+// inverse := B^-1 with B = Fr + shift Fu.
+static void invert(int d, const double *Fu, const double *Fr, double shift, double *inverse) {
+    double B[FIL_BLOCK_MAX * FIL_BLOCK_MAX];
+    for (int k = 0; k < d * d; k++) {
+        B[k] = Fr[k] + shift * Fu[k];
+    }
+    FilSmallLu lu;
+    fil_small_factor(&lu, d, B, 0.0);
+    for (int c = 0; c < d; c++) {
+        double e[FIL_BLOCK_MAX] = {0}, x[FIL_BLOCK_MAX];
+        e[c] = 1.0;
+        fil_small_solve(&lu, e, x);
+        for (int a = 0; a < d; a++) {
+            inverse[a * d + c] = x[a];
+        }
+    }
+}
+
+static void multiply(int rows, int inner, int columns, const double *a, const double *b,
+                     double *out) {
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < inner; k++) {
+                sum += a[i * inner + k] * b[k * columns + j];
+            }
+            out[i * columns + j] = sum;
+        }
+    }
+}
+
+// A += H S H^T of one contact.
+static void add_contact(FilPrimalStep *step, int i, const double *S) {
+    const FilPrimal *p = step->primal;
+    const FilBlocks *A = &p->A;
+    const int d = fil_system_block_size(step->s, i);
+    const int first = p->contact_start[i], nodes = p->contact_start[i + 1] - first;
+    for (int a = 0; a < nodes; a++) {
+        const int rows = fil_blocks_size(A->offset, p->contact_node[first + a]);
+        double HS[NODE_SIZE * FIL_BLOCK_MAX];
+        multiply(rows, d, d, p->H + p->H_at[first + a], S, HS);
+        for (int b = 0; b < nodes; b++) {
+            const int columns = fil_blocks_size(A->offset, p->contact_node[first + b]);
+            const double *H = p->H + p->H_at[first + b];
+            double *block = step->value + A->at[p->pair[p->pair_at[i] + a * nodes + b]];
+            for (int r = 0; r < rows; r++) {
+                for (int c = 0; c < columns; c++) {
+                    for (int k = 0; k < d; k++) {
+                        block[r * columns + c] += HS[r * d + k] * H[c * d + k];
+                    }
+                }
+            }
+        }
+    }
+}
+
+static void assemble(FilPrimalStep *step, const FilJacobian *J) {
+    const FilBlocks *A = &step->primal->A;
+    memcpy(step->value, A->value, (size_t)A->at[A->start[A->n]] * sizeof *step->value);
+    for (int i = 0; i < step->s->n; i++) {
+        if (!J->active[i]) {
+            continue;
+        }
+        const int d = fil_system_block_size(step->s, i), at = step->block_at[i];
+        double S[FIL_BLOCK_MAX * FIL_BLOCK_MAX];
+        invert(d, J->Fu + at, J->Fr + at, J->shift[i], step->inverse + at);
+        multiply(d, d, d, step->inverse + at, J->Fu + at, S);
+        add_contact(step, i, S);
+    }
+}
+
+// y += sign H_i x_i.
+static void add_force(const FilPrimalStep *step, int i, double sign, const double *x, double *y) {
+    const FilPrimal *p = step->primal;
+    const int d = fil_system_block_size(step->s, i);
+    for (int e = p->contact_start[i]; e < p->contact_start[i + 1]; e++) {
+        const int node = p->contact_node[e], first = p->node_offset[node];
+        for (int r = 0; r < p->node_offset[node + 1] - first; r++) {
+            for (int k = 0; k < d; k++) {
+                y[first + r] += sign * p->H[p->H_at[e] + r * d + k] * x[k];
+            }
+        }
+    }
+}
+
+// u = H_i^T v.
+static void find_motion(const FilPrimalStep *step, int i, const double *v, double *u) {
+    const FilPrimal *p = step->primal;
+    const int d = fil_system_block_size(step->s, i);
+    memset(u, 0, (size_t)d * sizeof *u);
+    for (int e = p->contact_start[i]; e < p->contact_start[i + 1]; e++) {
+        const int node = p->contact_node[e], first = p->node_offset[node];
+        for (int r = 0; r < p->node_offset[node + 1] - first; r++) {
+            for (int k = 0; k < d; k++) {
+                u[k] += p->H[p->H_at[e] + r * d + k] * v[first + r];
+            }
+        }
+    }
+}
+
+// Solve M dv - H dr = g, Fu (H^T dv + D dr) + Fr dr = h; adds to v and d. g is used up.
+static bool eliminate(FilPrimalStep *step, const FilJacobian *J, double *v, double *d) {
+    const FilSystem *s = step->s;
+    double *dv = step->correction;
+    for (int i = 0; i < s->n; i++) {
+        const int size = fil_system_block_size(s, i);
+        const double *h = step->h + s->offset[i];
+        double x[FIL_BLOCK_MAX];
+        if (J->active[i]) {
+            multiply(size, size, 1, step->inverse + step->block_at[i], h, x);
+        } else {
+            memcpy(x, h, (size_t)size * sizeof *x); // Fr = I
+        }
+        add_force(step, i, 1.0, x, step->g);
+    }
+    memcpy(dv, step->g, (size_t)step->primal->dof_count * sizeof *dv);
+    const bool finite = fil_block_lu_solve(step->lu, dv);
+    for (int k = 0; k < step->primal->dof_count; k++) {
+        v[k] += dv[k];
+    }
+    for (int i = 0; i < s->n; i++) {
+        const int size = fil_system_block_size(s, i), at = step->block_at[i];
+        const double *h = step->h + s->offset[i];
+        double u[FIL_BLOCK_MAX], x[FIL_BLOCK_MAX], rest[FIL_BLOCK_MAX];
+        if (!J->active[i]) {
+            memcpy(x, h, (size_t)size * sizeof *x);
+        } else {
+            find_motion(step, i, dv, u);
+            multiply(size, size, 1, J->Fu + at, u, rest);
+            for (int k = 0; k < size; k++) {
+                rest[k] = h[k] - rest[k];
+            }
+            multiply(size, size, 1, step->inverse + at, rest, x);
+        }
+        for (int k = 0; k < size; k++) {
+            d[s->offset[i] + k] += x[k];
+        }
+    }
+    return finite;
+}
+
+// Residuals of both equations at (v, d) into g and h.
+static void find_residuals(FilPrimalStep *step, const FilJacobian *J, const double *F,
+                           const double *v, const double *d) {
+    const FilSystem *s = step->s;
+    const FilPrimal *p = step->primal;
+    fil_blocks_multiply(&p->A, v, step->g, step->threads);
+    for (int k = 0; k < p->dof_count; k++) {
+        step->g[k] = -step->g[k];
+    }
+    for (int i = 0; i < s->n; i++) {
+        const int size = fil_system_block_size(s, i), o = s->offset[i], at = step->block_at[i];
+        add_force(step, i, 1.0, d + o, step->g);
+        if (!J->active[i]) {
+            for (int k = 0; k < size; k++) {
+                step->h[o + k] = -F[o + k] - d[o + k];
+            }
+            continue;
+        }
+        double u[FIL_BLOCK_MAX];
+        find_motion(step, i, v, u);
+        for (int a = 0; a < size; a++) {
+            double sum = -F[o + a];
+            for (int k = 0; k < size; k++) {
+                sum -= J->Fu[at + a * size + k] * (u[k] + J->shift[i] * d[o + k]) +
+                       J->Fr[at + a * size + k] * d[o + k];
+            }
+            step->h[o + a] = sum;
+        }
+    }
+}
+
+bool fil_primal_step_solve(FilPrimalStep *step, const FilJacobian *J, const double *F, double *d) {
+    const FilPrimal *p = step->primal;
+    const int size = step->s->size;
+    assemble(step, J);
+    (void)fil_block_lu_factor(step->lu, step->value, NULL);
+    memset(step->v, 0, (size_t)p->dof_count * sizeof *step->v);
+    memset(step->g, 0, (size_t)p->dof_count * sizeof *step->g);
+    memset(d, 0, (size_t)size * sizeof *d);
+    for (int k = 0; k < size; k++) {
+        step->h[k] = -F[k];
+    }
+    if (!eliminate(step, J, step->v, d)) {
+        return false;
+    }
+    find_residuals(step, J, F, step->v, d);
+    return eliminate(step, J, step->v, d);
+}

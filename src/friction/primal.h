@@ -1,0 +1,42 @@
+#ifndef FIL_FRICTION_PRIMAL_H
+#define FIL_FRICTION_PRIMAL_H
+
+// The same Newton step in the velocities of the bodies, for problems given with M and H.
+
+#include "blocks.h"
+#include "newton_step.h"
+#include "reduce.h"
+
+/// What the contacts of an island do to the bodies they touch; other bodies do not matter to them.
+/// Velocities are grouped into nodes of at most three.
+typedef struct FilPrimal {
+    int node_count, dof_count;
+    const int *node_offset;   // [node_count + 1]
+    FilBlocks A;              // pattern of M + H S H^T in nodes; the values are those of M
+    const int *contact_start; // [n + 1] entries of a contact: the nodes that it touches
+    const int *contact_node;  // [entries]
+    const int64_t *H_at;      // [entries + 1]
+    const double *H;          // per entry, node rows x d_i, row-major
+    const int64_t *pair_at;   // [n + 1]
+    const int *pair;          // entry of A for each pair (a, b) of the nodes of a contact
+} FilPrimal;
+
+/// The primal of the blocks `member` of a global problem; NULL members: all blocks.
+FilStatus fil_primal_create(const FilGlobalForm *global, const FilReduction *reduction,
+                            const int *offset, const int *member, int count, FilArena *arena,
+                            FilArena *scratch, FilPrimal **out);
+
+typedef struct FilPrimalStep FilPrimalStep;
+
+/// Order the nodes; `flops` receives the cost of a factorisation.
+FilStatus fil_primal_step_create(const FilPrimal *primal, const FilSystem *s, int threads,
+                                 FilArena *arena, FilArena *scratch, FilPrimalStep **out,
+                                 int64_t *flops);
+
+/// Take the memory of the factors.
+FilStatus fil_primal_step_reserve(FilPrimalStep *step, FilArena *arena);
+
+/// d from F as fil_newton_step_solve().
+bool fil_primal_step_solve(FilPrimalStep *step, const FilJacobian *J, const double *F, double *d);
+
+#endif
