@@ -1,4 +1,7 @@
 // demo_convergence.c - how residuals fall: the default solver beside its named parts.
+//
+// Drawn is the least residual so far: what a solve would give back if it were stopped. Convex
+// problems inside of a fixed point report their own residuals, which are left out.
 #include "demo.h"
 #include "svg.h"
 
@@ -6,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WIDTH = 1180, HEIGHT = 620, POINTS = 2000, SOLVERS = 4, PANELS = 2 };
 
@@ -18,12 +22,12 @@ typedef struct Curve {
     bool solved;
 } Curve;
 
-// On paper: time runs from 10^-4 s to 10^1 s, the residual from 10^2 to 10^-10.
+// On paper: logarithms of time and residual, between the limits below.
 typedef struct Panel {
     double left, top, width, height;
 } Panel;
 
-static const double TIME_LOW = -4.0, TIME_HIGH = 1.0, RESIDUAL_LOW = -10.0, RESIDUAL_HIGH = 2.0;
+static const double TIME_LOW = -4.0, TIME_HIGH = 1.0, RESIDUAL_LOW = -10.0, RESIDUAL_HIGH = 1.0;
 
 static double across(const Panel *panel, double seconds) {
     const double at = log10(fmax(seconds, 1e-4));
@@ -44,14 +48,25 @@ static void add_point(Curve *curve, double seconds, double scaled) {
     }
 }
 
+static bool is_inner(const char *phase) {
+    for (int k = 0; k < FIL_CONVEX_SOLVER_COUNT; k++) {
+        if (strcmp(phase, fil_convex_solver_name((FilConvexSolver)k)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Points that cannot be told from the last one on paper are left out.
 static bool on_iteration(void *user, const FilFrictionProgress *progress) {
     Curve *curve = user;
     const double seconds = cli_clock() - curve->start;
-    const int last = curve->count - 1;
-    if (last < 0 || seconds > 1.006 * curve->seconds[last] ||
-        fabs(log10(progress->scaled / curve->scaled[last])) > 0.1) {
-        add_point(curve, seconds, progress->scaled);
+    if (!is_inner(progress->phase)) {
+        const int last = curve->count - 1;
+        const double least = last < 0 ? progress->scaled : curve->scaled[last];
+        if (last < 0 || progress->scaled < 0.9 * least || seconds > 1.05 * curve->seconds[last]) {
+            add_point(curve, seconds, fmin(least, progress->scaled));
+        }
     }
     return seconds < MOST_SECONDS;
 }
@@ -104,7 +119,7 @@ static void draw_frame(CliSvg *svg, const Panel *panel, const char *title) {
 // Names stand at the ends of curves, moved apart where they would meet.
 static void draw_names(CliSvg *svg, const Panel *panel, const Curve *curves) {
     double y[SOLVERS];
-    int order[SOLVERS];
+    int order[SOLVERS] = {0};
     for (int k = 0; k < SOLVERS; k++) {
         y[k] = down(panel, curves[k].scaled[curves[k].count - 1]) + 5.0;
         int at = k;
@@ -150,6 +165,7 @@ static const char style[] =
     "circle{stroke-width:0}circle.s0{fill:#154a84}circle.s1{fill:#d7263d}circle.s2{fill:#c58a10}"
     "circle.s3{fill:#4f8a5b}circle.failed{fill:#fcfbf8;stroke:#52606d;stroke-width:1.6}"
     ".ts0{fill:#154a84;font-weight:600}.ts1{fill:#b01c30}.ts2{fill:#8f640b}.ts3{fill:#3a6b45}"
+    ".name{paint-order:stroke;stroke:#fcfbf8;stroke-width:4px;stroke-linejoin:round}"
     ".power{font-size:10px;fill:#52606d}.wanted{stroke:#9aa5b1;stroke-dasharray:5 4}";
 
 static const struct {
@@ -184,9 +200,14 @@ static CliStatus solve_panel(int panel, Curve *curves) {
 
 static CliStatus draw(CliDemo *demo, Curve curves[PANELS][SOLVERS]) {
     CliSvg svg;
-    const CliStatus status = cli_svg_open(
-        &svg, demo->folder, "convergence.svg", demo->force, WIDTH, HEIGHT, "Residuals against time",
-        "Two charts, residual against time, one curve for each solver.", style);
+    const CliPicture picture = {.name = "convergence.svg",
+                                .width = WIDTH,
+                                .height = HEIGHT,
+                                .title = "Residuals against time",
+                                .text =
+                                    "Two charts, residual against time, one curve for each solver.",
+                                .style = style};
+    const CliStatus status = cli_svg_open(&svg, &picture, demo->folder, demo->force);
     if (status != CLI_FINE) {
         return status;
     }

@@ -12,10 +12,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WIDTH = 1180, HEIGHT = 690, FACETS = 8, CONTACTS = 500 };
+enum { WIDTH = 1180, HEIGHT = 720, FACETS = 8, CONTACTS = 500 };
 
 static const double PI = 3.14159265358979323846;
-static const double RADIUS = 215.0, MIDDLE = 372.0;
+static const double RADIUS = 215.0, MIDDLE = 400.0;
 
 typedef struct Answer {
     double r[3 * CONTACTS], u[3 * CONTACTS];
@@ -116,11 +116,16 @@ static const char style[] =
 static CliStatus draw(const CliDemo *demo, const FilFrictionProblem *problem, const Answer *exact,
                       const Answer *faceted) {
     CliSvg svg;
-    const CliStatus status = cli_svg_open(
-        &svg, demo->folder, "law.svg", demo->force, WIDTH, HEIGHT, "What exact friction means",
-        "Two discs with a point for every contact: with Coulomb's cone sliding contacts lie all "
-        "around the circle, with a pyramid they lie at its corners.",
-        style);
+    const CliPicture picture = {
+        .name = "law.svg",
+        .width = WIDTH,
+        .height = HEIGHT,
+        .title = "What exact friction means",
+        .text =
+            "Two discs with a point for every contact: with Coulomb's cone sliding contacts lie "
+            "all around the circle, with a pyramid they lie at its corners.",
+        .style = style};
+    const CliStatus status = cli_svg_open(&svg, &picture, demo->folder, demo->force);
     if (status != CLI_FINE) {
         return status;
     }

@@ -161,22 +161,26 @@ static void make_yarn(Weave *x, int yarn, double *A) {
     f[m - 3] += pulled ? PULL : 0.0;
 }
 
+// A column of A, which is symmetric, given as a row of m; `first` is the yarn's first unknown.
+static void append_column(Weave *x, int column, int first, int m, const double *entries) {
+    int at = x->A_start[column];
+    for (int k = 0; k < m; k++) {
+        if (entries[k] != 0.0) {
+            x->A_index[at] = first + k;
+            x->A_value[at++] = entries[k];
+        }
+    }
+    x->A_start[column + 1] = at;
+}
+
 static void make_matrix(Weave *x, double *A) {
-    int at = 0;
     for (int yarn = 0; yarn < YARNS; yarn++) {
         const int first = 3 * x->start[yarn], m = 3 * x->start[yarn + 1] - first;
         make_yarn(x, yarn, A);
-        for (int column = 0; column < m; column++) {
-            x->A_start[first + column] = at;
-            for (int row = 0; row < m; row++) {
-                if (A[m * row + column] != 0.0) {
-                    x->A_index[at] = first + row;
-                    x->A_value[at++] = A[m * row + column];
-                }
-            }
+        for (int k = 0; k < m; k++) {
+            append_column(x, first + k, first, m, A + (ptrdiff_t)m * k);
         }
     }
-    x->A_start[3 * NODES] = at;
 }
 
 // The frame of a contact is (z, x, y); its velocity is that of the upper yarn seen from the lower.
@@ -406,7 +410,7 @@ static void draw_contacts(CliSvg *svg, const Weave *x) {
                 name_shade(x, c, shade);
                 (void)snprintf(class_name, sizeof class_name, "c %s", shade);
                 cli_svg_circle(svg, class_name, s[0], s[1], disc_radius(r[0]));
-            } else if (hypot(r[1], r[2]) > 0.02) {
+            } else if (hypot(r[1], r[2]) > 0.05) {
                 const double sign = above ? 1.0 : -1.0; // r acts on the upper one
                 p[0] += FORCE_LENGTH * sign * r[1];
                 p[1] += FORCE_LENGTH * sign * r[2];
@@ -441,7 +445,7 @@ static void draw_pull(CliSvg *svg, const Weave *x, CliPath *path) {
 
 static void draw_legend(CliSvg *svg) {
     static const double sizes[] = {1.0, 2.0, 3.0};
-    const double x = 905, y = 640;
+    const double x = 885, y = 640;
     cli_svg_text(svg, "", x, y, "friction / its limit");
     for (int k = 0; k < 10; k++) {
         char class_name[8];
@@ -458,9 +462,9 @@ static void draw_legend(CliSvg *svg) {
         cli_svg_text(svg, "small", x + 178 + 60.0 * k, y + 58, "%g", sizes[k]);
     }
     cli_svg_text(svg, "", x, y + 98, "friction on the warp");
-    draw_arrow(svg, "fr", (const double[]){x + 152, y + 93},
-               (const double[]){x + 152 + 0.3 * FORCE_LENGTH * SCALE, y + 93}, 8.0);
-    cli_svg_text(svg, "small", x + 162 + 0.3 * FORCE_LENGTH * SCALE, y + 98, "0.3");
+    draw_arrow(svg, "fr", (const double[]){x + 160, y + 93},
+               (const double[]){x + 160 + 0.3 * FORCE_LENGTH * SCALE, y + 93}, 8.0);
+    cli_svg_text(svg, "small", x + 172 + 0.3 * FORCE_LENGTH * SCALE, y + 98, "0.3");
     cli_svg_text(svg, "small", x, y + 130,
                  "Forces in units of the tension that stretches every yarn.");
 }
@@ -513,11 +517,15 @@ CliStatus cli_demo_weave(CliDemo *demo) {
         (void)snprintf(demo->caption, sizeof demo->caption,
                        "a yarn is pulled out of a cloth: it slides at %d of its %d crossings",
                        slides, WARPS);
-        status = cli_svg_open(&svg, demo->folder, "weave.svg", demo->force, WIDTH, HEIGHT,
-                              "A yarn is pulled out of a cloth",
-                              "A plain weave seen from above at an angle. Discs on the crossings "
-                              "show normal forces and how far friction is used up.",
-                              style);
+        const CliPicture picture = {
+            .name = "weave.svg",
+            .width = WIDTH,
+            .height = HEIGHT,
+            .title = "A yarn is pulled out of a cloth",
+            .text = "A plain weave seen from above at an angle. Discs on the crossings show normal "
+                    "forces and how far friction is used up.",
+            .style = style};
+        status = cli_svg_open(&svg, &picture, demo->folder, demo->force);
         if (status == CLI_FINE) {
             draw(&svg, x, slides);
             status = cli_svg_close(&svg);

@@ -61,9 +61,8 @@ static void print_attribute(CliSvg *svg, const char *name, double x) {
     (void)fprintf(svg->file, " %s=\"%s\"", name, number);
 }
 
-CliStatus cli_svg_open(CliSvg *svg, const char *folder, const char *name, bool force, int width,
-                       int height, const char *title, const char *text, const char *style) {
-    *svg = (CliSvg){.path = cli_join_path(folder, name)};
+CliStatus cli_svg_open(CliSvg *svg, const CliPicture *picture, const char *folder, bool force) {
+    *svg = (CliSvg){.path = cli_join_path(folder, picture->name)};
     if (svg->path == NULL) {
         cli_say("there is not enough memory");
         return CLI_BAD_FILE;
@@ -81,12 +80,12 @@ CliStatus cli_svg_open(CliSvg *svg, const char *folder, const char *name, bool f
     (void)fprintf(svg->file,
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
                   "height=\"%d\" role=\"img\">\n<title>",
-                  width, height, width, height);
-    print_escaped(svg->file, title);
+                  picture->width, picture->height, picture->width, picture->height);
+    print_escaped(svg->file, picture->title);
     (void)fputs("</title>\n<desc>", svg->file);
-    print_escaped(svg->file, text);
-    (void)fprintf(svg->file, "</desc>\n<style>%s%s</style>\n", house_style, style);
-    cli_svg_rectangle(svg, "paper", 0, 0, width, height);
+    print_escaped(svg->file, picture->text);
+    (void)fprintf(svg->file, "</desc>\n<style>%s%s</style>\n", house_style, picture->style);
+    cli_svg_rectangle(svg, "paper", 0, 0, picture->width, picture->height);
     return CLI_FINE;
 }
 
@@ -171,7 +170,7 @@ void cli_svg_text_up(CliSvg *svg, const char *class_name, double x, double y, co
 // --- paths ---------------------------------------------------------------------------------------
 
 static void append(CliPath *path, char command, const double *x, int count) {
-    if (path->used + 24 * (size_t)count + 2 > sizeof path->text) {
+    if (path->used + 24 * (size_t)count + 3 > sizeof path->text) {
         return; // a path that is too long is cut, not wrong
     }
     path->text[path->used++] = command;

@@ -15,11 +15,17 @@ typedef struct CliSvg {
     char *path; // of the file
 } CliSvg;
 
-/// Open DIR/NAME; `title` and `text` are for those who cannot see it, `style` is CSS of its own.
-/// CLI_FINE, or CLI_BAD_FILE after saying why; then there is nothing to close. A file that exists
-/// is replaced only with `force`.
-CliStatus cli_svg_open(CliSvg *svg, const char *folder, const char *name, bool force, int width,
-                       int height, const char *title, const char *text, const char *style);
+/// What a picture is, before anything is drawn.
+typedef struct CliPicture {
+    const char *name; // of the file
+    int width, height;
+    const char *title, *text; // for those who cannot see it
+    const char *style;        // CSS of its own
+} CliPicture;
+
+/// Open FOLDER/NAME: CLI_FINE, or CLI_BAD_FILE after saying why; then there is nothing to close. A
+/// file that exists is replaced only with `force`.
+CliStatus cli_svg_open(CliSvg *svg, const CliPicture *picture, const char *folder, bool force);
 
 /// Finish the file: CLI_FINE, or CLI_BAD_FILE after saying why.
 CliStatus cli_svg_close(CliSvg *svg);
