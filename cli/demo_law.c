@@ -50,7 +50,7 @@ static CliStatus solve(const FilFrictionProblem *problem, FilFrictionSolver solv
     FilError error = {0};
     settings.solver = solver;
     settings.facet_count = FACETS;
-    settings.tolerance = 1e-9;
+    settings.tolerance = solver == FIL_SOLVER_AUTO ? 1e-9 : 1e-6;
     if (fil_friction_solve(problem, &settings, NULL, &solution, &x->info, &error) != FIL_OK) {
         cli_say("%s", error.text);
         return CLI_BAD_FILE;
