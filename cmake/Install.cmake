@@ -12,7 +12,7 @@ configure_package_config_file(cmake/filumConfig.cmake.in filumConfig.cmake
   INSTALL_DESTINATION ${filum_cmake_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(filumConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/filumConfig.cmake ${PROJECT_BINARY_DIR}/filumConfigVersion.cmake
-        cmake/FindAMD.cmake DESTINATION ${filum_cmake_dir})
+        cmake/FindAMD.cmake cmake/FindMETIS.cmake DESTINATION ${filum_cmake_dir})
 
 # A static library hands on what it needs itself, so that `pkg-config --libs filum` is always
 # enough. Folders are written relative to the .pc file unless an absolute one was asked for.
@@ -21,7 +21,7 @@ if(BUILD_SHARED_LIBS)
   set(filum_pc_libs "")
 else()
   set(filum_pc_requires ${FILUM_HDF5_MODULE_NAME})
-  set(filum_pc_libs "-lamd -lsuitesparseconfig ${OpenMP_C_FLAGS} -lm")
+  set(filum_pc_libs "-lamd -lsuitesparseconfig -lmetis ${OpenMP_C_FLAGS} -lm")
 endif()
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   set(filum_pc_prefix ${CMAKE_INSTALL_PREFIX})

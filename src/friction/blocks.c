@@ -126,7 +126,7 @@ static bool group_by_body(const FilBodyRows *bodies, int n, FilArena *arena, Bod
     return true;
 }
 
-static void sort_columns(int *column, int count) {
+void fil_blocks_sort(int *column, int count) {
     // rows are short and nearly sorted: insertion beats anything cleverer
     for (int k = 1; k < count; k++) {
         const int c = column[k];
@@ -245,7 +245,7 @@ FilStatus fil_blocks_from_bodies(const FilBodyRows *bodies, int n, const int *of
     }
     clear_marks(mark, n);
     for (int i = 0; i < n; i++) {
-        sort_columns(column + start[i], find_columns(bodies, &of, i, mark, column + start[i]));
+        fil_blocks_sort(column + start[i], find_columns(bodies, &of, i, mark, column + start[i]));
     }
     *out = (FilBlocks){.n = n, .offset = offset, .start = start, .column = column};
     if (!fil_blocks_index(out, arena)) {

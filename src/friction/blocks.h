@@ -20,6 +20,9 @@ static inline int fil_blocks_size(const int *offset, int i) {
     return offset[i + 1] - offset[i];
 }
 
+/// Sort the columns of a row.
+void fil_blocks_sort(int *column, int count);
+
 /// The entry of row i in column j, which must be in the pattern.
 int fil_blocks_find(const FilBlocks *W, int i, int j);
 

@@ -35,12 +35,17 @@ enum {
 
 static FilStatus choose_factorisation(FilNewtonStep *step, FilArena *arena, FilArena *scratch) {
     const FilSystem *s = step->s;
+    int64_t primal_flops;
+    if (s->W.value == NULL) {
+        FIL_TRY(fil_primal_step_create(s->primal, s, step->threads, arena, scratch, &step->primal,
+                                       &primal_flops));
+        return fil_primal_step_reserve(step->primal, arena);
+    }
     const FilBlockPattern pattern = {s->n, s->offset, s->W.start, s->W.column};
     FIL_TRY(fil_block_lu_analyse(&pattern, arena, scratch, &step->lu));
     const int64_t flops = fil_block_lu_info(step->lu).flops;
     if (s->primal != NULL && flops >= PRIMAL_FROM_FLOPS) {
         FilPrimalStep *primal;
-        int64_t primal_flops;
         FIL_TRY(fil_primal_step_create(s->primal, s, step->threads, arena, scratch, &primal,
                                        &primal_flops));
         if (2 * primal_flops < flops) {
@@ -64,16 +69,17 @@ FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *aren
         const int d = fil_system_block_size(s, i);
         block_at[i + 1] = block_at[i] + d * d;
     }
-    *step = (FilNewtonStep){.s = s,
-                            .threads = threads,
-                            .block_at = block_at,
-                            .jacobian = {.Fu = FIL_NEW(arena, double, block_at[s->n]),
-                                         .Fr = FIL_NEW(arena, double, block_at[s->n]),
-                                         .shift = FIL_NEW(arena, double, s->n),
-                                         .active = FIL_NEW(arena, bool, s->n)},
-                            .value = FIL_NEW(arena, double, s->W.at[s->W.start[s->n]]),
-                            .known = FIL_NEW(arena, double, s->size),
-                            .was_active = FIL_NEW(arena, bool, s->n)};
+    *step = (FilNewtonStep){
+        .s = s,
+        .threads = threads,
+        .block_at = block_at,
+        .jacobian = {.Fu = FIL_NEW(arena, double, block_at[s->n]),
+                     .Fr = FIL_NEW(arena, double, block_at[s->n]),
+                     .shift = FIL_NEW(arena, double, s->n),
+                     .active = FIL_NEW(arena, bool, s->n)},
+        .value = FIL_NEW(arena, double, s->W.value != NULL ? s->W.at[s->W.start[s->n]] : 0),
+        .known = FIL_NEW(arena, double, s->size),
+        .was_active = FIL_NEW(arena, bool, s->n)};
     if (arena->failed) {
         return FIL_E_NO_MEMORY;
     }

@@ -2,7 +2,7 @@
 //
 // With M dv = H dr the step (Fu (W + D) + Fr) dr = -F reads, block by block,
 //
-//     B_i dr_i = h_i - Fu_i H_i^T dv,     B = Fr + Fu D,   h = -F,
+//     B_i dr_i = h_i - Fu_i H_i^T dv,     B = Fr + Fu (C + D),   h = -F,
 //     (M + sum over i of H_i S_i H_i^T) dv = H B^-1 h,     S_i = B_i^-1 Fu_i.
 //
 // A contact couples the few nodes that it touches, not all contacts of its bodies: with slender
@@ -72,17 +72,6 @@ static void number_unknowns(Build *b) {
     b->node_offset[b->node_count] = b->dof_count;
 }
 
-static void sort(int *x, int count) {
-    for (int k = 1; k < count; k++) {
-        const int value = x[k];
-        int j = k;
-        for (; j > 0 && x[j - 1] > value; j--) {
-            x[j] = x[j - 1];
-        }
-        x[j] = value;
-    }
-}
-
 // The nodes that each contact touches, ascending.
 static void find_contact_nodes(Build *b) {
     const FilSparse *H = &b->global->H;
@@ -102,7 +91,7 @@ static void find_contact_nodes(Build *b) {
                 }
             }
         }
-        sort(b->contact_node + b->contact_start[i], next - b->contact_start[i]);
+        fil_blocks_sort(b->contact_node + b->contact_start[i], next - b->contact_start[i]);
     }
     b->contact_start[b->count] = next;
 }
@@ -182,7 +171,7 @@ static FilStatus find_pattern(Build *b, FilArena *arena, FilArena *scratch, FilB
                                            column != NULL ? column + start[row] : NULL);
             start[row + 1] = start[row] + count;
             if (column != NULL) {
-                sort(column + start[row], count);
+                fil_blocks_sort(column + start[row], count);
             }
         }
     }
@@ -262,9 +251,37 @@ static FilStatus fill_contacts(const Build *b, FilArena *arena, FilPrimal *out) 
     return FIL_OK;
 }
 
-FilStatus fil_primal_create(const FilGlobalForm *global, const FilReduction *reduction,
+// The compliance of the contacts, from that of all blocks.
+static FilStatus copy_compliance(const Build *b, const double *compliance, FilArena *arena,
+                                 FilPrimal *out) {
+    int64_t size = 0;
+    for (int i = 0; i < b->count; i++) {
+        const int block = contact_block(b, i), d = b->offset[block + 1] - b->offset[block];
+        size += (int64_t)d * d;
+    }
+    double *copy = FIL_NEW(arena, double, size);
+    if (copy == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    double *next = copy;
+    for (int i = 0, block = 0; i < b->count; i++, block++) {
+        for (; block < contact_block(b, i); block++) {
+            const int d = b->offset[block + 1] - b->offset[block];
+            compliance += (ptrdiff_t)d * d;
+        }
+        const int d = b->offset[block + 1] - b->offset[block];
+        memcpy(next, compliance, (size_t)(d * d) * sizeof *next);
+        compliance += (ptrdiff_t)d * d;
+        next += (ptrdiff_t)d * d;
+    }
+    out->compliance = copy;
+    return FIL_OK;
+}
+
+FilStatus fil_primal_create(const FilFrictionProblem *problem, const FilReduction *reduction,
                             const int *offset, const int *member, int count, FilArena *arena,
                             FilArena *scratch, FilPrimal **out) {
+    const FilGlobalForm *global = &problem->global;
     const int m = reduction->dof_count;
     const FilArenaMark mark = fil_arena_mark(scratch);
     FilPrimal *primal = FIL_NEW(arena, FilPrimal, 1);
@@ -292,6 +309,9 @@ FilStatus fil_primal_create(const FilGlobalForm *global, const FilReduction *red
     }
     if (status == FIL_OK) {
         status = fill_contacts(&b, arena, primal);
+    }
+    if (status == FIL_OK && problem->compliance != NULL) {
+        status = copy_compliance(&b, problem->compliance, arena, primal);
     }
     if (status == FIL_OK) {
         primal->node_count = b.node_count;
@@ -364,24 +384,6 @@ FilStatus fil_primal_step_reserve(FilPrimalStep *step, FilArena *arena) {
     return FIL_OK;
 }
 
-// inverse := B^-1 with B = Fr + shift Fu.
-static void invert(int d, const double *Fu, const double *Fr, double shift, double *inverse) {
-    double B[FIL_BLOCK_MAX * FIL_BLOCK_MAX];
-    for (int k = 0; k < d * d; k++) {
-        B[k] = Fr[k] + shift * Fu[k];
-    }
-    FilSmallLu lu;
-    fil_small_factor(&lu, d, B, 0.0);
-    for (int c = 0; c < d; c++) {
-        double e[FIL_BLOCK_MAX] = {0}, x[FIL_BLOCK_MAX];
-        e[c] = 1.0;
-        fil_small_solve(&lu, e, x);
-        for (int a = 0; a < d; a++) {
-            inverse[a * d + c] = x[a];
-        }
-    }
-}
-
 static void multiply(int rows, int inner, int columns, const double *a, const double *b,
                      double *out) {
     for (int i = 0; i < rows; i++) {
@@ -391,6 +393,28 @@ static void multiply(int rows, int inner, int columns, const double *a, const do
                 sum += a[i * inner + k] * b[k * columns + j];
             }
             out[i * columns + j] = sum;
+        }
+    }
+}
+
+// inverse := B^-1 with B = Fr + Fu (C + shift I).
+static void invert(int d, const double *Fu, const double *Fr, const double *C, double shift,
+                   double *inverse) {
+    double B[FIL_BLOCK_MAX * FIL_BLOCK_MAX] = {0};
+    if (C != NULL) {
+        multiply(d, d, d, Fu, C, B);
+    }
+    for (int k = 0; k < d * d; k++) {
+        B[k] += Fr[k] + shift * Fu[k];
+    }
+    FilSmallLu lu;
+    fil_small_factor(&lu, d, B, 0.0);
+    for (int c = 0; c < d; c++) {
+        double e[FIL_BLOCK_MAX] = {0}, x[FIL_BLOCK_MAX];
+        e[c] = 1.0;
+        fil_small_solve(&lu, e, x);
+        for (int a = 0; a < d; a++) {
+            inverse[a * d + c] = x[a];
         }
     }
 }
@@ -420,6 +444,19 @@ static void add_contact(FilPrimalStep *step, int i, const double *S) {
     }
 }
 
+static const double *compliance_of(const FilPrimalStep *step, int i) {
+    return step->primal->compliance != NULL ? step->primal->compliance + step->block_at[i] : NULL;
+}
+
+// u += C_i r.
+static void add_yield(const FilPrimalStep *step, int i, const double *r, double *u) {
+    const double *C = compliance_of(step, i);
+    const int d = fil_system_block_size(step->s, i);
+    for (int k = 0; C != NULL && k < d * d; k++) {
+        u[k / d] += C[k] * r[k % d];
+    }
+}
+
 static void assemble(FilPrimalStep *step, const FilJacobian *J) {
     const FilBlocks *A = &step->primal->A;
     memcpy(step->value, A->value, (size_t)A->at[A->start[A->n]] * sizeof *step->value);
@@ -429,7 +466,7 @@ static void assemble(FilPrimalStep *step, const FilJacobian *J) {
         }
         const int d = fil_system_block_size(step->s, i), at = step->block_at[i];
         double S[FIL_BLOCK_MAX * FIL_BLOCK_MAX];
-        invert(d, J->Fu + at, J->Fr + at, J->shift[i], step->inverse + at);
+        invert(d, J->Fu + at, J->Fr + at, compliance_of(step, i), J->shift[i], step->inverse + at);
         multiply(d, d, d, step->inverse + at, J->Fu + at, S);
         add_contact(step, i, S);
     }
@@ -525,6 +562,7 @@ static void find_residuals(FilPrimalStep *step, const FilJacobian *J, const doub
         }
         double u[FIL_BLOCK_MAX];
         find_motion(step, i, v, u);
+        add_yield(step, i, d + o, u);
         for (int a = 0; a < size; a++) {
             double sum = -F[o + a];
             for (int k = 0; k < size; k++) {

@@ -19,10 +19,11 @@ typedef struct FilPrimal {
     const double *H;          // per entry, node rows x d_i, row-major
     const int64_t *pair_at;   // [n + 1]
     const int *pair;          // entry of A for each pair (a, b) of the nodes of a contact
+    const double *compliance; // C, square blocks one after the other; NULL: none
 } FilPrimal;
 
 /// The primal of the blocks `member` of a global problem; NULL members: all blocks.
-FilStatus fil_primal_create(const FilGlobalForm *global, const FilReduction *reduction,
+FilStatus fil_primal_create(const FilFrictionProblem *problem, const FilReduction *reduction,
                             const int *offset, const int *member, int count, FilArena *arena,
                             FilArena *scratch, FilPrimal **out);
 

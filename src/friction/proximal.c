@@ -204,9 +204,9 @@ static double choose_reduction(int count, bool careful) {
         return 1.0;
     }
     if (count > 4) {
-        return 0.5;
+        return careful ? 0.7 : 0.5;
     }
-    return careful ? 0.2 : count > 2 ? 0.1 : 0.03;
+    return careful ? 0.3 : count > 2 ? 0.1 : 0.03;
 }
 
 static FilOutcome iterate(FilProximal *x, int limit) {

@@ -161,9 +161,8 @@ static void solve_island(void *context, int item) {
     }
     if (x->problem->form == FIL_FORM_GLOBAL && count >= PRIMAL_ISLAND) {
         FilPrimal *primal;
-        x->status[island] =
-            fil_primal_create(&x->problem->global, x->reduction, whole->offset, member, count,
-                              &memory->arena, &memory->scratch, &primal);
+        x->status[island] = fil_primal_create(x->problem, x->reduction, whole->offset, member,
+                                              count, &memory->arena, &memory->scratch, &primal);
         if (x->status[island] != FIL_OK) {
             return;
         }

@@ -34,7 +34,7 @@ FilStatus fil_system_begin(const FilFrictionProblem *problem, FilArena *arena, F
     return FIL_OK;
 }
 
-static FilStatus find_scales(FilSystem *s, FilArena *arena) {
+FilStatus fil_system_find_scales(FilSystem *s, FilArena *arena) {
     double *rho = FIL_NEW(arena, double, s->n);
     if (rho == NULL) {
         return FIL_E_NO_MEMORY;
@@ -95,7 +95,7 @@ static FilStatus use_stored(FilSystem *s, const FilBlocks *W, FilArena *arena) {
     }
     *kept = s->W = *W;
     s->delassus = (FilDelassus){kept, stored_diagonal, stored_reset, stored_row, stored_update};
-    return find_scales(s, arena);
+    return fil_system_find_scales(s, arena);
 }
 
 static bool has_all_diagonals(const FilBlockRows *rows, int n) {
@@ -361,7 +361,7 @@ FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *ar
     *f = (Factored){bodies, problem->compliance, out->offset, n, at, compliance_at, velocity};
     out->delassus =
         (FilDelassus){f, factored_diagonal, factored_reset, factored_row, factored_update};
-    return find_scales(out, arena);
+    return fil_system_find_scales(out, arena);
 }
 
 // --- velocities and residuals --------------------------------------------------------------------

@@ -37,6 +37,9 @@ static inline int fil_system_block_size(const FilSystem *s, int i) {
 /// to the builders below.
 FilStatus fil_system_begin(const FilFrictionProblem *problem, FilArena *arena, FilSystem *out);
 
+/// rho from the diagonal blocks, once the operator is there.
+FilStatus fil_system_find_scales(FilSystem *s, FilArena *arena);
+
 /// The system of a problem given by blocks or bodies, W stored as blocks.
 FilStatus fil_system_from_blocks(const FilFrictionProblem *problem, FilArena *arena,
                                  FilSystem *out);

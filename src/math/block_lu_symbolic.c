@@ -2,7 +2,8 @@
 //
 // 1. The graph of the pattern made symmetric, without the diagonal.
 // 2. Approximate minimum degree order (Amestoy, Davis, Duff 1996; SuiteSparse's AMD through amd_2,
-//    which works in memory that it is given), unless the matrix is nearly dense.
+//    which works in memory that it is given), or nested dissection when it is large; none when the
+//    matrix is nearly dense.
 // 3. Elimination tree (Liu 1986) and a postorder of it.
 // 4. Fundamental supernodes. Column j joins its predecessor when that is its only child and the
 //    structure of the predecessor holds that of j; otherwise j opens a supernode, whose structure
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #include <amd.h>
+#include <metis.h>
 
 #include "base/error.h"
 
@@ -148,6 +150,19 @@ static FilStatus order_by_degree(Analysis *a) {
     return FIL_OK;
 }
 
+enum { DISSECTION_FROM = 2000 }; // blocks; below, minimum degree is as good
+
+// Nested dissection (Karypis and Kumar 1998, METIS). False when METIS had no memory; it takes its
+// own, which is why only large patterns, where it halves the work or better, come here.
+static bool order_by_dissection(Analysis *a) {
+    idx_t n = a->n;
+    idx_t options[METIS_NOPTIONS];
+    (void)METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_SEED] = 1;
+    return METIS_NodeND(&n, a->graph_start, a->graph, NULL, options, a->order, a->position) ==
+           METIS_OK;
+}
+
 static void set_positions(Analysis *a) {
     for (int p = 0; p < a->n; p++) {
         a->position[a->order[p]] = p;
@@ -157,7 +172,9 @@ static void set_positions(Analysis *a) {
 static FilStatus choose_order(Analysis *a) {
     const double full = (double)a->n * (a->n - 1);
     if (a->graph_start[a->n] < 0.7 * full) {
-        FIL_TRY(order_by_degree(a));
+        if (a->n < DISSECTION_FROM || !order_by_dissection(a)) {
+            FIL_TRY(order_by_degree(a));
+        }
     } else {
         for (int p = 0; p < a->n; p++) {
             a->order[p] = p;
