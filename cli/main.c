@@ -11,7 +11,7 @@
 #define FIL_BUILD_TYPE "unknown"
 #endif
 #ifndef FIL_LIBRARIES
-#define FIL_LIBRARIES "AMD, OpenMP"
+#define FIL_LIBRARIES "AMD, METIS, OpenMP"
 #endif
 
 #define VERB_POINTER(verb) &(verb),
