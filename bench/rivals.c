@@ -37,7 +37,6 @@
 
 #include "cli.h"
 #include "filum/fclib.h"
-#include "friction/reduce.h"
 #include "friction/system.h"
 #include "suite.h"
 
@@ -78,24 +77,6 @@ typedef struct Shared {
 } Shared;
 
 // --- the problem for Siconos ---------------------------------------------------------------------
-
-static FilStatus reduce(const FilFrictionProblem *problem, FilArena *arena, FilSystem *system) {
-    if (problem->form != FIL_FORM_GLOBAL) {
-        return fil_system_from_blocks(problem, arena, system);
-    }
-    FilReduction reduction;
-    FilFrictionProblem reduced;
-    bool regular;
-    FilStatus status = fil_system_begin(problem, arena, system);
-    status = status == FIL_OK ? fil_reduction_begin(&problem->global, arena, &reduction) : status;
-    status = status == FIL_OK
-                 ? fil_reduction_factor(&reduction, &problem->global.M, arena, &regular)
-                 : status;
-    status = status == FIL_OK
-                 ? fil_reduction_problem(&reduction, problem, system->offset, arena, &reduced)
-                 : status;
-    return status == FIL_OK ? fil_system_from_blocks(&reduced, arena, system) : status;
-}
 
 static NumericsMatrix *make_dense(const FilSystem *s) {
     const size_t size = (size_t)s->size;
@@ -419,11 +400,12 @@ static void print_summary(const Match *match) {
 
 static int play_problem(Match *match, const char *name, const FilFrictionProblem *problem,
                         FilFrictionWorkspace *workspace) {
-    FilArena arena = fil_arena_make(NULL);
+    FilArena arena = fil_arena_make(NULL), scratch = fil_arena_make(NULL);
     FilSystem s;
     Score theirs[RIVALS];
     int result = 3;
-    if (reduce(problem, &arena, &s) == FIL_OK) {
+    if (fil_system_build(problem, &(FilSystemUse){.threads = 1}, &arena, &scratch, &s, NULL) ==
+        FIL_OK) {
         const size_t bytes = sizeof(Shared) + (size_t)s.size * sizeof(double);
         Shared *shared =
             mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -438,6 +420,7 @@ static int play_problem(Match *match, const char *name, const FilFrictionProblem
         }
     }
     fil_arena_destroy(&arena);
+    fil_arena_destroy(&scratch);
     return result;
 }
 

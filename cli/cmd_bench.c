@@ -14,6 +14,7 @@
 #include "filum/generate.h"
 
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -224,8 +225,8 @@ static double solve_best(Case *it, const FilFrictionSettings *settings,
 
 static FilFrictionSettings make_settings(const Options *options, int threads) {
     FilFrictionSettings settings = fil_friction_settings_default();
-    settings.tolerance = options->tol;
-    settings.natural_tolerance = fmax(options->tol, 1e-300);
+    settings.tolerance = fmax(options->tol, DBL_MIN); // 0 means: as far as it goes
+    settings.natural_tolerance = settings.tolerance;
     settings.thread_count = threads;
     return settings;
 }
@@ -250,7 +251,7 @@ static CliStatus add_local(Case *it, const Options *options, FilFrictionWorkspac
         FilFrictionSettings settings = make_settings(options, 1);
         settings.solver = FIL_SOLVER_GAUSS_SEIDEL;
         settings.local = local_order[k];
-        settings.tolerance = options->local_tol;
+        settings.tolerance = fmax(options->local_tol, DBL_MIN);
         settings.natural_tolerance = 0.0;
         settings.max_iterations = options->sweeps;
         FilFrictionInfo info = {0};

@@ -340,8 +340,8 @@ static FilFrictionSettings make_settings(Run *run) {
     settings.local = (FilLocalSolver)options->local;
     settings.function = (FilNewtonFunction)options->function;
     settings.convex = (FilConvexSolver)options->convex;
-    settings.tolerance = options->tol;
-    settings.natural_tolerance = fmax(options->tol, DBL_MIN); // 0 would mean: do not ask
+    settings.tolerance = fmax(options->tol, DBL_MIN); // 0 means: as far as it goes
+    settings.natural_tolerance = settings.tolerance;
     settings.max_iterations = options->max_iterations;
     settings.thread_count = options->threads;
     settings.on_iteration = on_iteration;

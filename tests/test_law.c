@@ -165,6 +165,60 @@ static void every_function_vanishes_on_lawful_pairs_and_only_there(void) {
     }
 }
 
+// F as it is defined, r - P(r - rho ut), with the rounding errors that this brings.
+static void plain_natural(const FilLawPoint *at, double *F) {
+    double x[D];
+    fil_law_shift(at->kind, at->d, at->mu, at->u, x);
+    for (int i = 0; i < at->d; i++) {
+        x[i] = at->r[i] - at->rho * x[i];
+    }
+    fil_law_project(at->kind, at->d, at->mu, x, F);
+    for (int i = 0; i < at->d; i++) {
+        F[i] = at->r[i] - F[i];
+    }
+}
+
+static void natural_map_is_what_it_is_defined_as(void) {
+    FilRandom random = fil_random_make(7);
+    for (int k = 0; k < 20000; k++) {
+        double u[D], r[D], F[D], want[D];
+        const int d = 1 + k % D;
+        draw(&random, d, u);
+        draw(&random, d, r);
+        const FilLawPoint at = {.kind = (FilBlockKind)fil_random_int(&random, FIL_BLOCK_KIND_COUNT),
+                                .d = d,
+                                .mu = frictions[fil_random_int(&random, FRICTION_COUNT)],
+                                .rho = fil_random_uniform(&random, 0.1, 3.0),
+                                .u = u,
+                                .r = r};
+        plain_natural(&at, want);
+        const double square = fil_law_natural(at.kind, d, at.mu, at.rho, u, r, F);
+        const double unit = norm(d, r) + at.rho * (1.0 + at.mu) * norm(d, u);
+        CHECK_NEAR(square, dot(d, F, F), 0.0, 0.0);
+        for (int i = 0; i < d; i++) {
+            CHECK_NEAR(F[i], want[i], 0.0, 4e-15 * unit);
+        }
+    }
+}
+
+// Impulses that ran away along a direction that W does not see: the velocity is still wrong.
+static void natural_map_sees_velocities_beside_huge_impulses(void) {
+    const double inside[3] = {1e19, 1e18, 0.0}, edge[3] = {1e19, 5e18, 0.0};
+    const double down[3] = {-1.0, 0.0, 0.0}, across[3] = {0.0, 0.0, 0.25};
+    double F[3];
+    for (int kind = 0; kind < FIL_BLOCK_KIND_COUNT; kind++) {
+        if (kind == FIL_BLOCK_FREE) {
+            continue;
+        }
+        CHECK(fil_law_natural((FilBlockKind)kind, 3, 0.5, 2.0, down, inside, F) == 4.0);
+        CHECK(F[0] == -2.0 && F[1] == 0.0 && F[2] == 0.0);
+    }
+    CHECK(fil_law_alart_curnier(FIL_BLOCK_COULOMB, 3, 0.5, 2.0, down, inside, F) == 4.0);
+    // sliding across the impulse: no Coulomb friction looks like that
+    CHECK(fil_law_natural(FIL_BLOCK_COULOMB, 3, 0.5, 2.0, across, edge, F) >= 0.25);
+    CHECK_NEAR(F[2], 0.5, 1e-15, 0.0);
+}
+
 // Seed 001, app. A and M4: components of P(r - rho u) - r, whose sign ours turns.
 static void alart_curnier_has_the_values_of_its_proof(void) {
     double F[3];
@@ -391,6 +445,8 @@ static void functions_do_not_depend_on_units(void) {
     X(projection_satisfies_moreaus_decomposition)               \
     X(projection_at_the_ties_of_its_branches)                   \
     X(every_function_vanishes_on_lawful_pairs_and_only_there)   \
+    X(natural_map_is_what_it_is_defined_as)                     \
+    X(natural_map_sees_velocities_beside_huge_impulses)         \
     X(alart_curnier_has_the_values_of_its_proof)                \
     X(jacobians_agree_with_central_differences_at_second_order) \
     X(projection_jacobian_is_that_of_the_natural_map)           \

@@ -31,6 +31,11 @@ void fil_parallel_for(int count, int threads, void (*body)(void *context, int it
     }
 }
 
+void fil_one_at_a_time(void (*body)(void *context), void *context) {
+#pragma omp critical(fil_one_at_a_time)
+    body(context);
+}
+
 // Number of ranges of `grain` items, the last one perhaps shorter, in `count` items.
 static int count_ranges(int count, int grain) {
     return count <= 0 ? 0 : (count - 1) / grain + 1;

@@ -15,6 +15,9 @@ int fil_thread_index(void);
 /// on which thread runs it.
 void fil_parallel_for(int count, int threads, void (*body)(void *context, int item), void *context);
 
+/// Call body(context) when no other thread is inside such a call.
+void fil_one_at_a_time(void (*body)(void *context), void *context);
+
 /// Call body(context, first, last) for the ranges [0, grain), [grain, 2 grain), ... that make up
 /// [0, count), in any order, each thread a contiguous run of them. For many small items of equal
 /// cost. The ranges depend on `count` and `grain` (at least 1) alone.

@@ -28,6 +28,11 @@ static const double CERTIFICATE_TOLERANCE = 1e-6;
 static FilStatus solve_alone(const FilSystem *s, const FilIslandTask *task, double *r,
                              FilIslandResult *result) {
     double u[FIL_BLOCK_MAX], W[FIL_BLOCK_MAX * FIL_BLOCK_MAX];
+    fil_system_velocity(s, r, u, 1);
+    if (fil_island_is_solved(s, task, u, r, NULL)) { // of several solutions, the one we are at
+        result->outcome = FIL_CONVERGED;
+        return FIL_OK;
+    }
     s->delassus.diagonal(s->delassus.self, 0, W);
     const FilOutcome outcome = fil_local_solve(FIL_LOCAL_HYBRID, s->kind[0], s->size, W, s->b,
                                                s->mu[0], r, &result->fallbacks);
@@ -157,5 +162,5 @@ FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *
         result->outcome = FIL_NO_SOLUTION;
         return FIL_OK;
     }
-    return try_cadoux(s, task, r, result);
+    return s->has_blocks ? try_cadoux(s, task, r, result) : FIL_OK;
 }

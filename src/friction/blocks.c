@@ -4,6 +4,7 @@
 // Blocks are stored row by row; nearly all are 3 x 3, which has its own inner loop.
 #include "blocks.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -237,7 +238,11 @@ FilStatus fil_blocks_from_bodies(const FilBodyRows *bodies, int n, const int *of
     clear_marks(mark, n);
     start[0] = 0;
     for (int i = 0; i < n; i++) {
-        start[i + 1] = start[i] + find_columns(bodies, &of, i, mark, NULL);
+        const int count = find_columns(bodies, &of, i, mark, NULL);
+        if (count > INT_MAX - 1 - start[i]) { // a hundred thousand contacts on one body
+            return FIL_E_NO_MEMORY;
+        }
+        start[i + 1] = start[i] + count;
     }
     int *column = FIL_NEW(arena, int, start[n]);
     if (column == NULL) {

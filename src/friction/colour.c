@@ -30,27 +30,69 @@ static FilStatus group(const int *colour, int n, int count, FilArena *arena, Fil
     return FIL_OK;
 }
 
+// The blocks of every body: block[start[body] ..], ascending.
+typedef struct BodyBlocks {
+    int *start, *block;
+} BodyBlocks;
+
+static FilStatus group_by_body(const FilBodyRows *bodies, int n, FilArena *arena, BodyBlocks *out) {
+    out->start = FIL_NEW_ZEROED(arena, int, bodies->body_count + 2);
+    out->block = FIL_NEW(arena, int, bodies->start[n]);
+    if (out->start == NULL || out->block == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    int *fill = out->start + 1; // after filling, the start of the next body
+    for (int e = 0; e < bodies->start[n]; e++) {
+        fill[bodies->body[e] + 1]++;
+    }
+    for (int body = 0; body < bodies->body_count; body++) {
+        fill[body + 1] += fill[body];
+    }
+    for (int i = 0; i < n; i++) {
+        for (int e = bodies->start[i]; e < bodies->start[i + 1]; e++) {
+            out->block[fill[bodies->body[e]]++] = i;
+        }
+    }
+    return FIL_OK;
+}
+
+// taken[c] = i for the colours c of the blocks before i that i is coupled to.
+static void mark_taken(const FilSystem *s, const BodyBlocks *of, const int *colour, int i,
+                       int *taken) {
+    if (s->has_blocks) {
+        for (int k = s->W.start[i]; k < s->W.start[i + 1] && s->W.column[k] < i; k++) {
+            taken[colour[s->W.column[k]]] = i;
+        }
+        return;
+    }
+    for (int e = s->bodies->start[i]; e < s->bodies->start[i + 1]; e++) {
+        const int body = s->bodies->body[e];
+        for (int k = of->start[body]; of->block[k] < i; k++) { // i itself ends the loop
+            taken[colour[of->block[k]]] = i;
+        }
+    }
+}
+
 FilStatus fil_colours_find(const FilSystem *s, bool several, FilArena *arena, FilColours *out) {
     const int n = s->n;
+    BodyBlocks of = {0};
     int *colour = FIL_NEW_ZEROED(arena, int, n);
     int *taken = FIL_NEW(arena, int, n + 1); // taken[c] == i: a neighbour of i has colour c
     if (colour == NULL || taken == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    if (!several || s->W.value == NULL) {
+    if (!several) {
         return group(colour, n, n > 0 ? 1 : 0, arena, out);
+    }
+    if (!s->has_blocks) {
+        FIL_TRY(group_by_body(s->bodies, n, arena, &of));
     }
     for (int c = 0; c <= n; c++) {
         taken[c] = -1;
     }
     int count = 0;
     for (int i = 0; i < n; i++) {
-        for (int k = s->W.start[i]; k < s->W.start[i + 1]; k++) {
-            const int j = s->W.column[k];
-            if (j < i) {
-                taken[colour[j]] = i;
-            }
-        }
+        mark_taken(s, &of, colour, i, taken);
         int c = 0;
         while (taken[c] == i) {
             c++;

@@ -103,7 +103,9 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
                                  FilIslandResult *result) {
     FilArena *arena = task->arena;
     FilColours colours;
-    FIL_TRY(fil_colours_find(s, s->n >= COLOUR_FROM, arena, &colours));
+    // an operator on all bodies at once (unreduced.c) leaves nothing to do side by side
+    const bool parallel = s->n >= COLOUR_FROM && (s->has_blocks || s->bodies != NULL);
+    FIL_TRY(fil_colours_find(s, parallel, arena, &colours));
     Sweep x = {.s = s, .task = task, .order = colours.block, .r = r};
     FIL_TRY(copy_diagonal(s, arena, &x));
     x.change = FIL_NEW_ZEROED(arena, double, s->n);
@@ -145,8 +147,8 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
         }
         for (int c = 0; c < colours.count; c++) {
             x.first = colours.start[c];
-            fil_parallel_ranges(colours.start[c + 1] - x.first, 64,
-                                s->n >= COLOUR_FROM ? task->threads : 1, solve_range, &x);
+            fil_parallel_ranges(colours.start[c + 1] - x.first, 64, parallel ? task->threads : 1,
+                                solve_range, &x);
         }
     }
     for (int i = 0; i < s->n; i++) {

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 
 bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const double *u,
                           const double *r, double *scaled) {
@@ -20,16 +21,23 @@ bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const d
             sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r, task->threads)) <= task->natural);
 }
 
-bool fil_island_report(const FilIslandTask *task, const char *phase, int iteration, double scaled) {
-    const FilFrictionSettings *settings = task->settings;
-    if (*task->stop) {
-        return false;
+typedef struct Report {
+    const FilIslandTask *task;
+    FilFrictionProgress progress;
+} Report;
+
+static void tell_callback(void *context) {
+    const Report *report = context;
+    const FilFrictionSettings *settings = report->task->settings;
+    if (!*report->task->stop && !settings->on_iteration(settings->user, &report->progress)) {
+        *report->task->stop = true;
     }
-    if (settings->on_iteration != NULL) {
-        const FilFrictionProgress progress = {iteration, scaled / task->unit, phase};
-        if (!settings->on_iteration(settings->user, &progress)) {
-            *task->stop = true;
-        }
+}
+
+bool fil_island_report(const FilIslandTask *task, const char *phase, int iteration, double scaled) {
+    if (task->settings->on_iteration != NULL && !*task->stop) {
+        Report report = {task, {iteration, scaled / task->unit, phase}};
+        fil_one_at_a_time(tell_callback, &report);
     }
     return !*task->stop;
 }
@@ -85,5 +93,20 @@ FilStatus fil_islands_find(const FilBlocks *W, FilArena *arena, FilIslands *out)
         member[fill[number[i]]++] = i;
     }
     *out = (FilIslands){.count = count, .start = start, .member = member};
+    return FIL_OK;
+}
+
+FilStatus fil_islands_whole(int n, FilArena *arena, FilIslands *out) {
+    int *member = FIL_NEW(arena, int, n);
+    int *start = FIL_NEW(arena, int, 2);
+    if (member == NULL || start == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    for (int i = 0; i < n; i++) {
+        member[i] = i;
+    }
+    start[0] = 0;
+    start[1] = n;
+    *out = (FilIslands){.count = n > 0 ? 1 : 0, .start = start, .member = member};
     return FIL_OK;
 }

@@ -8,13 +8,13 @@
 
 typedef struct FilIslandTask {
     const FilFrictionSettings *settings;
-    double scaled;     // wanted: sqrt(sum of squares) of the island, in the unit of a velocity
-    double natural;    // the same for the natural map; infinite when it was not asked for
-    double unit;       // |b| of the whole problem, for reports
-    int threads;       // for work inside the island
-    FilArena *arena;   // memory of the solve
-    FilArena *scratch; // a second one
-    bool *stop;        // set when the callback asked to stop
+    double scaled;      // wanted: sqrt(sum of squares) of the island, in the unit of a velocity
+    double natural;     // the same for the natural map; infinite when it was not asked for
+    double unit;        // |b| of the whole problem, for reports
+    int threads;        // for work inside the island
+    FilArena *arena;    // memory of the solve
+    FilArena *scratch;  // a second one
+    _Atomic bool *stop; // set when the callback asked to stop, perhaps on another thread
 } FilIslandTask;
 
 typedef struct FilIslandResult {
@@ -28,7 +28,7 @@ typedef struct FilIslandResult {
 bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const double *u,
                           const double *r, double *scaled);
 
-/// Tell the callback; false when it asked to stop (now or before).
+/// Tell the callback, one thread at a time; false when it asked to stop (now or before).
 bool fil_island_report(const FilIslandTask *task, const char *phase, int iteration, double scaled);
 
 /// The blocks of island k are member[start[k] .. start[k + 1] - 1], ascending.
@@ -38,5 +38,8 @@ typedef struct FilIslands {
 } FilIslands;
 
 FilStatus fil_islands_find(const FilBlocks *W, FilArena *arena, FilIslands *out);
+
+/// All blocks as one island, where the pattern of W is not known.
+FilStatus fil_islands_whole(int n, FilArena *arena, FilIslands *out);
 
 #endif

@@ -36,7 +36,7 @@ enum {
 static FilStatus choose_factorisation(FilNewtonStep *step, FilArena *arena, FilArena *scratch) {
     const FilSystem *s = step->s;
     int64_t primal_flops;
-    if (s->W.value == NULL) {
+    if (!s->has_blocks) {
         FIL_TRY(fil_primal_step_create(s->primal, s, step->threads, arena, scratch, &step->primal,
                                        &primal_flops));
         return fil_primal_step_reserve(step->primal, arena);
@@ -77,7 +77,7 @@ FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *aren
                      .Fr = FIL_NEW(arena, double, block_at[s->n]),
                      .shift = FIL_NEW(arena, double, s->n),
                      .active = FIL_NEW(arena, bool, s->n)},
-        .value = FIL_NEW(arena, double, s->W.value != NULL ? s->W.at[s->W.start[s->n]] : 0),
+        .value = FIL_NEW(arena, double, s->has_blocks ? s->W.at[s->W.start[s->n]] : 0),
         .known = FIL_NEW(arena, double, s->size),
         .was_active = FIL_NEW(arena, bool, s->n)};
     if (arena->failed) {

@@ -5,6 +5,7 @@
 // W = H^T M^-1 H, b = w + H^T M^-1 f follow body by body.
 #include "reduce.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -69,25 +70,38 @@ FilStatus fil_reduction_begin(const FilGlobalForm *global, FilArena *arena, FilR
     return FIL_OK;
 }
 
-// Dense LU with partial pivoting, row-major in place. False when a pivot vanishes.
-static bool factor_dense(int n, double *a, int *pivot) {
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k + 1; i < n; i++) {
+// Largest magnitude in column k.
+static double column_size(ptrdiff_t n, const double *a, ptrdiff_t k) {
+    double most = 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(a[i * n + k]));
+    }
+    return most;
+}
+
+// Dense LU with partial pivoting, row-major in place. False when nothing but round-off of its
+// column (`size`, n values of scratch) is left of a pivot.
+static bool factor_dense(ptrdiff_t n, double *a, int *pivot, double *size) {
+    for (ptrdiff_t k = 0; k < n; k++) {
+        size[k] = column_size(n, a, k);
+    }
+    for (ptrdiff_t k = 0; k < n; k++) {
+        ptrdiff_t best = k;
+        for (ptrdiff_t i = k + 1; i < n; i++) {
             best = fabs(a[i * n + k]) > fabs(a[best * n + k]) ? i : best;
         }
-        pivot[k] = best;
-        if (!(fabs(a[best * n + k]) > 0.0)) {
+        pivot[k] = (int)best;
+        if (!(fabs(a[best * n + k]) > (double)(n - 1) * DBL_EPSILON * size[k])) {
             return false;
         }
-        for (int j = 0; best != k && j < n; j++) {
+        for (ptrdiff_t j = 0; best != k && j < n; j++) {
             const double swap = a[k * n + j];
             a[k * n + j] = a[best * n + j];
             a[best * n + j] = swap;
         }
-        for (int i = k + 1; i < n; i++) {
+        for (ptrdiff_t i = k + 1; i < n; i++) {
             const double l = a[i * n + k] /= a[k * n + k];
-            for (int j = k + 1; l != 0.0 && j < n; j++) {
+            for (ptrdiff_t j = k + 1; l != 0.0 && j < n; j++) {
                 a[i * n + j] -= l * a[k * n + j];
             }
         }
@@ -95,19 +109,19 @@ static bool factor_dense(int n, double *a, int *pivot) {
     return true;
 }
 
-static void solve_dense(int n, const double *a, const int *pivot, double *x) {
-    for (int k = 0; k < n; k++) {
+static void solve_dense(ptrdiff_t n, const double *a, const int *pivot, double *x) {
+    for (ptrdiff_t k = 0; k < n; k++) {
         const double swap = x[k];
         x[k] = x[pivot[k]];
         x[pivot[k]] = swap;
     }
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < i; j++) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        for (ptrdiff_t j = 0; j < i; j++) {
             x[i] -= a[i * n + j] * x[j];
         }
     }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int j = i + 1; j < n; j++) {
+    for (ptrdiff_t i = n - 1; i >= 0; i--) {
+        for (ptrdiff_t j = i + 1; j < n; j++) {
             x[i] -= a[i * n + j] * x[j];
         }
         x[i] /= a[i * n + i];
@@ -119,23 +133,27 @@ static int body_size(const FilReduction *x, int body) {
 }
 
 FilStatus fil_reduction_factor(FilReduction *x, const FilSparse *M, FilArena *arena,
-                               bool *regular) {
+                               int *singular) {
     x->factor = FIL_NEW_ZEROED(arena, double, x->factor_at[x->body_count]);
     x->pivot = FIL_NEW(arena, int, x->dof_count);
-    if (x->factor == NULL || x->pivot == NULL) {
+    double *sizes = FIL_NEW(arena, double, x->largest_body);
+    if (x->factor == NULL || x->pivot == NULL || sizes == NULL) {
         return FIL_E_NO_MEMORY;
     }
     for (int c = 0; c < x->dof_count; c++) {
-        const int body = x->body_of[c], first = x->body_start[body], size = body_size(x, body);
+        const int body = x->body_of[c], first = x->body_start[body];
+        const ptrdiff_t size = body_size(x, body);
         double *block = x->factor + x->factor_at[body];
         for (int k = M->start[c]; k < M->start[c + 1]; k++) {
             block[(x->place[M->index[k]] - first) * size + x->place[c] - first] += M->value[k];
         }
     }
-    *regular = true;
-    for (int body = 0; body < x->body_count; body++) {
-        *regular &= factor_dense(body_size(x, body), x->factor + x->factor_at[body],
-                                 x->pivot + x->body_start[body]);
+    *singular = -1;
+    for (int body = 0; *singular < 0 && body < x->body_count; body++) {
+        if (!factor_dense(body_size(x, body), x->factor + x->factor_at[body],
+                          x->pivot + x->body_start[body], sizes)) {
+            *singular = body;
+        }
     }
     return FIL_OK;
 }
@@ -151,6 +169,20 @@ void fil_reduction_solve(const FilReduction *x, double *v, double *work) {
     for (int k = 0; k < x->dof_count; k++) {
         v[x->dof[k]] = work[k];
     }
+}
+
+void fil_reduction_velocity(const FilReduction *x, const FilGlobalForm *global, const double *r,
+                            double *v, double *work) {
+    const FilSparse *H = &global->H;
+    for (int k = 0; k < x->dof_count; k++) {
+        v[k] = global->f[k];
+    }
+    for (int c = 0; c < H->column_count; c++) {
+        for (int k = H->start[c]; k < H->start[c + 1]; k++) {
+            v[H->index[k]] += H->value[k] * r[c];
+        }
+    }
+    fil_reduction_solve(x, v, work);
 }
 
 // Bodies that the columns of block i touch, in the order met; mark[body] == i says that it was.
@@ -169,40 +201,27 @@ static int find_touched(const FilReduction *x, const FilSparse *H, const int *of
     return count;
 }
 
-// Where the rows of an entry go.
-typedef struct Rows {
-    const FilReduction *x;
-    const FilSparse *H;
-    const int *offset; // first column of a block
-    const int64_t *at; // first value of an entry
-    double *Hr, *HA;
-} Rows;
-
-// Columns first to last - 1 of H, those of their entries that belong to `body`, as rows.
-static void copy_rows(const Rows *rows, int first, int last, int body, double *row) {
-    const FilReduction *x = rows->x;
+// One row per component of block i: what of H touches `body`, in the order of its unknowns.
+static void gather_rows(const FilReduction *x, const FilSparse *H, int first, int d, int body,
+                        double *rows) {
     const int size = body_size(x, body);
-    for (int c = first; c < last; c++, row += size) {
-        memset(row, 0, (size_t)size * sizeof *row);
-        for (int k = rows->H->start[c]; k < rows->H->start[c + 1]; k++) {
-            const int dof = rows->H->index[k];
-            if (x->body_of[dof] == body) {
-                row[x->place[dof] - x->body_start[body]] += rows->H->value[k];
+    memset(rows, 0, (size_t)d * (size_t)size * sizeof *rows);
+    for (int a = 0; a < d; a++, rows += size) {
+        for (int k = H->start[first + a]; k < H->start[first + a + 1]; k++) {
+            if (x->body_of[H->index[k]] == body) {
+                rows[x->place[H->index[k]] - x->body_start[body]] += H->value[k];
             }
         }
     }
 }
 
-// Rows of entry e of block i: H transposed, then solved with the body's matrix.
-static void fill_rows(const Rows *rows, int i, int e, int body) {
-    const FilReduction *x = rows->x;
-    const int d = rows->offset[i + 1] - rows->offset[i], size = body_size(x, body);
-    double *row = rows->Hr + rows->at[e], *solved = rows->HA + rows->at[e];
-    copy_rows(rows, rows->offset[i], rows->offset[i + 1], body, row);
-    memcpy(solved, row, (size_t)(d * size) * sizeof *row);
+// Rows of an entry, `d` of them, solved with the body's matrix.
+static void solve_rows(const FilReduction *x, int d, int body, const double *rows, double *out) {
+    const int size = body_size(x, body);
+    memcpy(out, rows, (size_t)d * (size_t)size * sizeof *out);
     for (int a = 0; a < d; a++) {
         solve_dense(size, x->factor + x->factor_at[body], x->pivot + x->body_start[body],
-                    solved + (ptrdiff_t)a * size);
+                    out + (ptrdiff_t)a * size);
     }
 }
 
@@ -215,7 +234,9 @@ static FilStatus find_free_velocity(const FilReduction *x, const FilGlobalForm *
     if (v == NULL || work == NULL || b == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    memcpy(v, global->f, (size_t)x->dof_count * sizeof *v);
+    for (int k = 0; k < x->dof_count; k++) {
+        v[k] = global->f[k];
+    }
     fil_reduction_solve(x, v, work);
     for (int c = 0; c < size; c++) {
         b[c] = global->w[c];
@@ -262,27 +283,12 @@ FilStatus fil_reduction_problem(const FilReduction *x, const FilFrictionProblem 
                                 .body = body,
                                 .H = Hr,
                                 .HA = HA};
-    const Rows rows = {x, H, offset, at, Hr, HA};
     for (int i = 0; i < n; i++) {
+        const int d = offset[i + 1] - offset[i];
         for (int e = start[i]; e < start[i + 1]; e++) {
-            fill_rows(&rows, i, e, body[e]);
+            gather_rows(x, H, offset[i], d, body[e], Hr + at[e]);
+            solve_rows(x, d, body[e], Hr + at[e], HA + at[e]);
         }
     }
     return find_free_velocity(x, &problem->global, offset[n], arena, &out->b);
-}
-
-FilStatus fil_reduction_velocity(const FilReduction *x, const FilGlobalForm *global,
-                                 const double *r, FilArena *arena, double *v) {
-    double *work = FIL_NEW(arena, double, x->dof_count);
-    if (work == NULL) {
-        return FIL_E_NO_MEMORY;
-    }
-    memcpy(v, global->f, (size_t)x->dof_count * sizeof *v);
-    for (int c = 0; c < global->H.column_count; c++) {
-        for (int k = global->H.start[c]; k < global->H.start[c + 1]; k++) {
-            v[global->H.index[k]] += global->H.value[k] * r[c];
-        }
-    }
-    fil_reduction_solve(x, v, work);
-    return FIL_OK;
 }

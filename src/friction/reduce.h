@@ -23,19 +23,19 @@ typedef struct FilReduction {
 /// Find the bodies.
 FilStatus fil_reduction_begin(const FilGlobalForm *global, FilArena *arena, FilReduction *out);
 
-/// Factor M body by body; meant for bodies of a few hundred unknowns at most. False in `*regular`
-/// when M is singular.
-FilStatus fil_reduction_factor(FilReduction *x, const FilSparse *M, FilArena *arena, bool *regular);
+/// Factor M body by body; meant for bodies of a few hundred unknowns at most. `*singular` is the
+/// first body whose part of M is singular to round-off, -1 when there is none.
+FilStatus fil_reduction_factor(FilReduction *x, const FilSparse *M, FilArena *arena, int *singular);
 
-/// v := M^-1 v, v in the order of the problem; `work` holds as many.
+/// v := M^-1 v; `work` has dof_count places.
 void fil_reduction_solve(const FilReduction *x, double *v, double *work);
+
+/// v = M^-1 (H r + f).
+void fil_reduction_velocity(const FilReduction *x, const FilGlobalForm *global, const double *r,
+                            double *v, double *work);
 
 /// A problem by bodies with the same W and b; the arrays live in `arena`.
 FilStatus fil_reduction_problem(const FilReduction *x, const FilFrictionProblem *problem,
                                 const int *offset, FilArena *arena, FilFrictionProblem *out);
-
-/// v = M^-1 (f + H r).
-FilStatus fil_reduction_velocity(const FilReduction *x, const FilGlobalForm *global,
-                                 const double *r, FilArena *arena, double *v);
 
 #endif

@@ -1,35 +1,23 @@
 // residual.c - how good given impulses are, by every measure.
 #include "base/error.h"
-#include "reduce.h"
+#include "check.h"
 #include "system.h"
 
 #include <string.h>
 
-static FilStatus build(const FilFrictionProblem *problem, FilArena *arena, FilSystem *system) {
-    if (problem->form != FIL_FORM_GLOBAL) {
-        return fil_system_from_blocks(problem, arena, system);
-    }
-    FilReduction reduction;
-    FilFrictionProblem reduced;
-    bool regular;
-    FIL_TRY(fil_system_begin(problem, arena, system));
-    FIL_TRY(fil_reduction_begin(&problem->global, arena, &reduction));
-    FIL_TRY(fil_reduction_factor(&reduction, &problem->global.M, arena, &regular));
-    FIL_TRY(fil_reduction_problem(&reduction, problem, system->offset, arena, &reduced));
-    return fil_system_from_blocks(&reduced, arena, system);
-}
-
 static FilStatus measure(const FilFrictionProblem *problem, const double *r, double *u,
-                         FilResidual *residual, FilArena *arena) {
+                         FilResidual *residual, FilArena *arena, FilArena *scratch,
+                         FilError *error) {
     FilSystem system;
-    FIL_TRY(build(problem, arena, &system));
+    const FilSystemUse use = {.sweeps = true, .threads = 1};
+    FIL_TRY(fil_system_build(problem, &use, arena, scratch, &system, error));
     double *velocity = FIL_NEW(arena, double, system.size);
     if (velocity == NULL) {
         return FIL_E_NO_MEMORY;
     }
     fil_system_velocity(&system, r, velocity, 1);
     *residual = fil_system_residual(&system, velocity, r, 1);
-    if (u != NULL) {
+    if (u != NULL && system.size > 0) {
         memcpy(u, velocity, (size_t)system.size * sizeof *u);
     }
     return FIL_OK;
@@ -38,10 +26,13 @@ static FilStatus measure(const FilFrictionProblem *problem, const double *r, dou
 FilStatus fil_friction_residual(const FilFrictionProblem *problem, const double *r, double *u,
                                 FilResidual *residual, FilError *error) {
     FIL_TRY(fil_friction_check(problem, error));
-    FilArena arena = fil_arena_make(NULL);
-    const FilStatus status = measure(problem, r, u, residual, &arena);
+    FIL_TRY(fil_friction_check_impulses(problem, r, "r", error));
+    FilArena arena = fil_arena_make(NULL), scratch = fil_arena_make(NULL);
+    FilStatus status = measure(problem, r, u, residual, &arena, &scratch, error);
     fil_arena_destroy(&arena);
-    return status == FIL_OK
-               ? FIL_OK
-               : fil_fail(error, status, "no memory to measure %d blocks", problem->block_count);
+    fil_arena_destroy(&scratch);
+    if (status == FIL_E_NO_MEMORY) {
+        status = fil_fail(error, status, "no memory to measure %d blocks", problem->block_count);
+    }
+    return status;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "check.h"
 #include "convex.h"
 #include "filum/friction.h"
 #include "gauss_seidel.h"
@@ -18,6 +19,7 @@
 #include "reduce.h"
 #include "solvers.h"
 #include "system.h"
+#include "unreduced.h"
 
 enum {
     LARGE_ISLAND = 2000, // blocks: threads inside
@@ -41,7 +43,7 @@ FilStatus fil_friction_workspace_create(const FilAllocator *allocator, FilFricti
     FilFrictionWorkspace *workspace = a.resize(a.user, NULL, 0, sizeof *workspace);
     if (workspace == NULL) {
         (void)fil_fail(error, FIL_E_NO_MEMORY, "no memory for a friction workspace");
-        return FIL_E_NO_MEMORY; // written out for the analyser, which does not know fil_fail()
+        return FIL_E_NO_MEMORY;
     }
     *workspace = (FilFrictionWorkspace){.allocator = a, .arena = fil_arena_make(&a)};
     *out = workspace;
@@ -91,7 +93,6 @@ static FilStatus reserve_threads(FilFrictionWorkspace *w, int threads) {
 
 typedef struct Solve {
     const FilFrictionProblem *problem;
-    const FilReduction *reduction; // of a global problem
     const FilFrictionSettings *settings;
     const FilSystem *system;
     FilIslands islands;
@@ -104,7 +105,7 @@ typedef struct Solve {
     double unit;
     int threads;
     int inner_threads;
-    bool stop;
+    _Atomic bool stop;
 } Solve;
 
 static FilStatus solve_system(const FilSystem *s, const FilIslandTask *task, double *r,
@@ -159,9 +160,9 @@ static void solve_island(void *context, int item) {
                    (size_t)fil_system_block_size(&part, m) * sizeof *r);
         }
     }
-    if (x->problem->form == FIL_FORM_GLOBAL && count >= PRIMAL_ISLAND) {
+    if (x->problem->form == FIL_FORM_GLOBAL && part.primal == NULL && count >= PRIMAL_ISLAND) {
         FilPrimal *primal;
-        x->status[island] = fil_primal_create(x->problem, x->reduction, whole->offset, member,
+        x->status[island] = fil_primal_create(x->problem, whole->reduction, whole->offset, member,
                                               count, &memory->arena, &memory->scratch, &primal);
         if (x->status[island] != FIL_OK) {
             return;
@@ -216,7 +217,8 @@ static int count_large(const Solve *x) {
 
 static FilStatus solve_islands(Solve *x) {
     FilArena *arena = &x->workspace->arena;
-    FIL_TRY(fil_islands_find(&x->system->W, arena, &x->islands));
+    FIL_TRY(x->system->has_blocks ? fil_islands_find(&x->system->W, arena, &x->islands)
+                                  : fil_islands_whole(x->system->n, arena, &x->islands));
     FIL_TRY(order_islands(x, arena));
     const int large = count_large(x);
     x->inner_threads = x->threads;
@@ -266,44 +268,69 @@ static void summarise(const Solve *x, FilFrictionInfo *info) {
 
 // --- the public calls ----------------------------------------------------------------------------
 
-// `reduction` is filled for the global form only.
-static FilStatus build(const FilFrictionProblem *problem, FilArena *arena, FilSystem *system,
-                       FilReduction *reduction) {
-    if (problem->form != FIL_FORM_GLOBAL) {
-        return fil_system_from_blocks(problem, arena, system);
+static int count_dofs(const FilFrictionProblem *problem) {
+    return problem->dof_count > 0             ? problem->dof_count
+           : problem->form == FIL_FORM_GLOBAL ? problem->global.M.column_count
+                                              : 0;
+}
+
+// Solvers of the convex family work on the blocks of W.
+static FilStatus check_solver(const FilSystem *system, FilFrictionSolver solver, FilError *error) {
+    const bool needs_blocks = solver == FIL_SOLVER_CADOUX || solver == FIL_SOLVER_SOCQP ||
+                              solver == FIL_SOLVER_CONVEX || solver == FIL_SOLVER_TRESCA;
+    if (needs_blocks && !system->has_blocks) {
+        return fil_fail(
+            error, FIL_E_ARGUMENT,
+            "solver is %s, which needs W, but a body has %d unknowns; take auto, newton "
+            "or gauss-seidel",
+            fil_friction_solver_name(solver), system->reduction->largest_body);
     }
-    FilFrictionProblem reduced;
-    bool regular;
-    FIL_TRY(fil_system_begin(problem, arena, system));
-    FIL_TRY(fil_reduction_begin(&problem->global, arena, reduction));
-    FIL_TRY(fil_reduction_factor(reduction, &problem->global.M, arena, &regular));
-    FIL_TRY(fil_reduction_problem(reduction, problem, system->offset, arena, &reduced));
-    return fil_system_from_blocks(&reduced, arena, system);
+    return FIL_OK;
+}
+
+// Hand over what was found; only from here on the solution is touched.
+static void publish(const FilFrictionProblem *problem, const FilSystem *system, const double *r,
+                    const double *u, double *work, FilFrictionSolution *solution) {
+    if (system->size > 0) {
+        memcpy(solution->r, r, (size_t)system->size * sizeof *r);
+        if (solution->u != NULL) {
+            memcpy(solution->u, u, (size_t)system->size * sizeof *u);
+        }
+    }
+    if (solution->v != NULL && system->mass != NULL) {
+        fil_unreduced_velocity(system->mass, &problem->global, r, solution->v);
+    } else if (solution->v != NULL && system->reduction != NULL) {
+        fil_reduction_velocity(system->reduction, &problem->global, r, solution->v, work);
+    }
 }
 
 static FilStatus solve_checked(const FilFrictionProblem *problem,
                                const FilFrictionSettings *settings, FilFrictionWorkspace *workspace,
-                               FilFrictionSolution *solution, FilFrictionInfo *info) {
+                               FilFrictionSolution *solution, FilFrictionInfo *info,
+                               FilError *error) {
     const double begin = fil_seconds();
     const int threads = fil_thread_count(settings->thread_count);
     FIL_TRY(reserve_threads(workspace, threads));
     FilArena *arena = &workspace->arena;
     FilSystem system;
-    FilReduction reduction = {0};
-    FIL_TRY(build(problem, arena, &system, &reduction));
+    const FilSystemUse use = {.sweeps = settings->solver == FIL_SOLVER_GAUSS_SEIDEL ||
+                                        settings->solver == FIL_SOLVER_LINEARISED,
+                              .threads = threads};
+    FIL_TRY(fil_system_build(problem, &use, arena, &workspace->threads[0].scratch, &system, error));
+    FIL_TRY(check_solver(&system, settings->solver, error));
     if (settings->solver == FIL_SOLVER_SOCQP) { // the law itself is another: residuals follow it
         FIL_TRY(fil_system_as_cones(&system, arena, &system));
     }
     double *r = FIL_NEW_ZEROED(arena, double, system.size);
     double *u = FIL_NEW(arena, double, system.size);
-    if (r == NULL || u == NULL) {
+    double *work = FIL_NEW(arena, double, count_dofs(problem)); // for v
+    if (r == NULL || u == NULL || work == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    if (settings->warm_start) {
+    if (settings->warm_start && system.size > 0) {
         memcpy(r, solution->r, (size_t)system.size * sizeof *r);
     }
     Solve x = {.problem = problem,
-               .reduction = &reduction,
                .settings = settings,
                .system = &system,
                .workspace = workspace,
@@ -314,17 +341,24 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     FIL_TRY(solve_islands(&x));
     fil_system_velocity(&system, r, u, threads);
     info->residual = fil_system_residual(&system, u, r, threads);
-    info->conditioning = problem->dof_count > 0 ? (double)system.size / problem->dof_count : 0.0;
+    info->conditioning = count_dofs(problem) > 0 ? (double)system.size / count_dofs(problem) : 0.0;
     summarise(&x, info);
-    if (problem->form == FIL_FORM_GLOBAL && solution->v != NULL) {
-        FIL_TRY(fil_reduction_velocity(&reduction, &problem->global, r, arena, solution->v));
-    }
-    memcpy(solution->r, r, (size_t)system.size * sizeof *r);
-    if (solution->u != NULL) {
-        memcpy(solution->u, u, (size_t)system.size * sizeof *u);
-    }
+    publish(problem, &system, r, u, work, solution);
     info->seconds.total = fil_seconds() - begin;
     return FIL_OK;
+}
+
+static FilStatus check_arguments(const FilFrictionProblem *problem,
+                                 const FilFrictionSettings *settings,
+                                 const FilFrictionSolution *solution, FilError *error) {
+    FIL_TRY(fil_friction_check_settings(settings, error));
+    if (solution == NULL || (solution->r == NULL && problem->block_count > 0)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "solution%s is NULL; the impulses need a place",
+                        solution == NULL ? "" : ".r");
+    }
+    return settings->warm_start
+               ? fil_friction_check_impulses(problem, solution->r, "solution.r", error)
+               : FIL_OK;
 }
 
 FilStatus fil_friction_solve(const FilFrictionProblem *problem, const FilFrictionSettings *settings,
@@ -333,20 +367,21 @@ FilStatus fil_friction_solve(const FilFrictionProblem *problem, const FilFrictio
     const FilFrictionSettings defaults = fil_friction_settings_default();
     settings = settings != NULL ? settings : &defaults;
     FIL_TRY(fil_friction_check(problem, error));
+    FIL_TRY(check_arguments(problem, settings, solution, error));
     FilFrictionWorkspace *own = NULL;
     if (workspace == NULL) {
         FIL_TRY(fil_friction_workspace_create(NULL, &own, error));
-        workspace = own;
     }
     FilFrictionInfo local = {0};
-    const FilStatus status = solve_checked(problem, settings, workspace, solution, &local);
+    FilStatus status =
+        solve_checked(problem, settings, own != NULL ? own : workspace, solution, &local, error);
     fil_friction_workspace_destroy(own);
-    if (status != FIL_OK) {
-        return fil_fail(error, status, "no memory to solve a friction problem of %d blocks",
-                        problem->block_count);
+    if (status == FIL_E_NO_MEMORY) {
+        status = fil_fail(error, status, "no memory to solve a friction problem of %d blocks",
+                          problem->block_count);
     }
-    if (info != NULL) {
+    if (status == FIL_OK && info != NULL) {
         *info = local;
     }
-    return FIL_OK;
+    return status;
 }

@@ -27,7 +27,7 @@ FilStatus fil_system_begin(const FilFrictionProblem *problem, FilArena *arena, F
         kind[i] = problem->kinds != NULL ? problem->kinds[i] : FIL_BLOCK_COULOMB;
         const bool has_mu =
             kind[i] == FIL_BLOCK_COULOMB || kind[i] == FIL_BLOCK_CONE || kind[i] == FIL_BLOCK_DUAL;
-        mu[i] = has_mu && problem->mu != NULL ? problem->mu[i] : 0.0;
+        mu[i] = has_mu ? problem->mu[i] : 0.0;
     }
     *out = (FilSystem){
         .n = n, .size = offset[n], .offset = offset, .kind = kind, .mu = mu, .b = problem->b};
@@ -94,6 +94,7 @@ static FilStatus use_stored(FilSystem *s, const FilBlocks *W, FilArena *arena) {
         return FIL_E_NO_MEMORY;
     }
     *kept = s->W = *W;
+    s->has_blocks = true;
     s->delassus = (FilDelassus){kept, stored_diagonal, stored_reset, stored_row, stored_update};
     return fil_system_find_scales(s, arena);
 }
@@ -187,8 +188,13 @@ static FilStatus add_compliance(const double *compliance, FilBlocks *W, FilArena
 FilStatus fil_system_from_blocks(const FilFrictionProblem *problem, FilArena *arena,
                                  FilSystem *out) {
     FIL_TRY(fil_system_begin(problem, arena, out));
-    FilBlocks W = {0};
-    if (problem->form == FIL_FORM_BODIES) {
+    static const int nothing[1] = {0};
+    FilBlocks W = {.offset = out->offset, .start = nothing};
+    if (out->n == 0) { // the arrays of the problem may be NULL
+        if (!fil_blocks_index(&W, arena)) {
+            return FIL_E_NO_MEMORY;
+        }
+    } else if (problem->form == FIL_FORM_BODIES) {
         FIL_TRY(fil_blocks_from_bodies(&problem->bodies, out->n, out->offset, arena, &W));
     } else if (has_all_diagonals(&problem->blocks, out->n)) {
         const FilBlockRows *rows = &problem->blocks;
@@ -203,7 +209,7 @@ FilStatus fil_system_from_blocks(const FilFrictionProblem *problem, FilArena *ar
     } else {
         FIL_TRY(copy_with_diagonal(&problem->blocks, out, arena, &W));
     }
-    if (problem->compliance != NULL) {
+    if (problem->compliance != NULL && out->n > 0) {
         FIL_TRY(add_compliance(problem->compliance, &W, arena));
     }
     return use_stored(out, &W, arena);
@@ -239,6 +245,7 @@ FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, 
                        .b = b,
                        .rho = rho,
                        .delassus = {kept, stored_diagonal, stored_reset, stored_row, stored_update},
+                       .has_blocks = true,
                        .W = W};
     return FIL_OK;
 }
@@ -359,6 +366,7 @@ FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *ar
         }
     }
     *f = (Factored){bodies, problem->compliance, out->offset, n, at, compliance_at, velocity};
+    out->bodies = bodies;
     out->delassus =
         (FilDelassus){f, factored_diagonal, factored_reset, factored_row, factored_update};
     return fil_system_find_scales(out, arena);

@@ -25,13 +25,30 @@ typedef struct FilSystem {
     const double *b;          // [size]
     const double *rho;        // [n] d_i / trace W_ii: velocity to impulse
     FilDelassus delassus;
-    FilBlocks W;                    // W.value is NULL where W is not stored
-    const struct FilPrimal *primal; // M and H, where they are known and may pay; or NULL
+    bool has_blocks;                      // W is stored as blocks
+    FilBlocks W;                          // those
+    const FilBodyRows *bodies;            // where it is kept factored, else NULL
+    const struct FilReduction *reduction; // of a problem in the global form, else NULL
+    struct FilMassSolver *mass;           // solves with M, where W is an operator; else NULL
+    const struct FilPrimal *primal;       // M and H, where they are known and may pay; or NULL
 } FilSystem;
 
 static inline int fil_system_block_size(const FilSystem *s, int i) {
     return s->offset[i + 1] - s->offset[i];
 }
+
+/// What a system is wanted for.
+typedef struct FilSystemUse {
+    bool sweeps; // rows and updates only: W may stay factored by bodies
+    int threads;
+} FilSystemUse;
+
+/// The system of a checked problem in any form. W is stored as blocks, but for two cases: bodies
+/// too large for that make it an operator (unreduced.c), and for sweeps it stays factored where
+/// that is cheaper. `scratch` is given back as it was. FIL_E_ARGUMENT when M is singular, or W or b
+/// overflow.
+FilStatus fil_system_build(const FilFrictionProblem *problem, const FilSystemUse *use,
+                           FilArena *arena, FilArena *scratch, FilSystem *out, FilError *error);
 
 /// Offsets, kinds and coefficients of a checked problem, defaults filled in; b, rho and W are left
 /// to the builders below.

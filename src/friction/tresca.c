@@ -41,14 +41,20 @@ FilStatus fil_tresca_solve(const FilSystem *s, const FilIslandTask *task, double
     FIL_TRY(make_convex(s, false, task->arena, &slippery));
     FIL_TRY(method->create(&slippery, task, &self));
     memset(r, 0, (size_t)s->size * sizeof *r);
+    const int before = result->iterations;
     const FilOutcome first = method->solve(self, task, limit, r, result);
+    const int left = given > 0 ? limit - (result->iterations - before) : limit;
+    if (left <= 0) {
+        result->outcome = FIL_LIMIT;
+        return FIL_OK;
+    }
 
     FIL_TRY(make_convex(s, true, task->arena, &rough));
     for (int i = 0; i < s->n; i++) {
         threshold[i] = s->mu[i] * fmax(0.0, r[s->offset[i]]);
     }
     FIL_TRY(fil_interior_create_tresca(&rough, task, threshold, &self));
-    const FilOutcome second = method->solve(self, task, limit, r, result);
+    const FilOutcome second = method->solve(self, task, left, r, result);
     result->outcome = first == FIL_CONVERGED ? second : first;
     return FIL_OK;
 }

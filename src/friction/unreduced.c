@@ -99,7 +99,8 @@ static FilStatus find_mass_blocks(const FilSparse *M, const FilReduction *x, Fil
 }
 
 static FilStatus factor_mass(const FilSparse *M, const FilReduction *x, int threads,
-                             FilArena *arena, FilArena *scratch, FilMassSolver **out) {
+                             FilArena *arena, FilArena *scratch, FilMassSolver **out,
+                             bool *regular) {
     FilMassSolver *mass = FIL_NEW(arena, FilMassSolver, 1);
     FilBlocks A;
     if (mass == NULL) {
@@ -112,21 +113,20 @@ static FilStatus factor_mass(const FilSparse *M, const FilReduction *x, int thre
     FIL_TRY(fil_block_lu_analyse(&pattern, arena, scratch, &mass->lu));
     FIL_TRY(fil_block_lu_reserve(mass->lu, arena));
     fil_block_lu_set_threads(mass->lu, threads);
-    (void)fil_block_lu_factor(mass->lu, A.value, NULL);
+    *regular = fil_block_lu_factor(mass->lu, A.value, NULL) == 0;
     *out = mass;
     return mass->work != NULL ? FIL_OK : FIL_E_NO_MEMORY;
 }
 
-bool fil_mass_solve(FilMassSolver *mass, double *x) {
+void fil_mass_solve(FilMassSolver *mass, double *x) {
     const FilReduction *reduction = mass->reduction;
     for (int k = 0; k < mass->dof_count; k++) {
         mass->work[k] = x[reduction->dof[k]];
     }
-    const bool finite = fil_block_lu_solve(mass->lu, mass->work);
+    (void)fil_block_lu_solve(mass->lu, mass->work);
     for (int k = 0; k < mass->dof_count; k++) {
         x[reduction->dof[k]] = mass->work[k];
     }
-    return finite;
 }
 
 // --- W as an operator ----------------------------------------------------------------------------
@@ -149,6 +149,15 @@ static void add_force(const FilSparse *H, int column, double impulse, double *fo
     }
 }
 
+void fil_unreduced_velocity(FilMassSolver *mass, const FilGlobalForm *global, const double *r,
+                            double *v) {
+    memcpy(v, global->f, (size_t)mass->dof_count * sizeof *v);
+    for (int c = 0; c < global->H.column_count; c++) {
+        add_force(&global->H, c, r[c], v);
+    }
+    fil_mass_solve(mass, v);
+}
+
 static double find_motion(const FilSparse *H, int column, const double *velocity) {
     double sum = 0.0;
     for (int k = H->start[column]; k < H->start[column + 1]; k++) {
@@ -169,7 +178,7 @@ static void unreduced_reset(void *self, const double *r) {
     for (int c = 0; c < x->offset[x->n]; c++) {
         add_force(x->H, c, r[c], x->velocity);
     }
-    (void)fil_mass_solve(x->mass, x->velocity);
+    fil_mass_solve(x->mass, x->velocity);
 }
 
 static void unreduced_row(const void *self, int i, const double *r, double *u) {
@@ -189,7 +198,7 @@ static void unreduced_update(void *self, int i, const double *change) {
     for (int c = x->offset[i]; c < x->offset[i + 1]; c++) {
         add_force(x->H, c, change[c - x->offset[i]], x->force);
     }
-    (void)fil_mass_solve(x->mass, x->force);
+    fil_mass_solve(x->mass, x->force);
     for (int k = 0; k < x->mass->dof_count; k++) {
         x->velocity[k] += x->force[k];
     }
@@ -202,7 +211,7 @@ static void find_diagonal(Unreduced *x) {
         for (int c = 0; c < d; c++) {
             memset(x->force, 0, (size_t)x->mass->dof_count * sizeof *x->force);
             add_force(x->H, first + c, 1.0, x->force);
-            (void)fil_mass_solve(x->mass, x->force);
+            fil_mass_solve(x->mass, x->force);
             for (int a = 0; a < d; a++) {
                 block[a * d + c] = find_motion(x->H, first + a, x->force);
             }
@@ -220,7 +229,7 @@ static FilStatus find_free_velocity(const Unreduced *x, const FilGlobalForm *glo
         return FIL_E_NO_MEMORY;
     }
     memcpy(x->force, global->f, (size_t)x->mass->dof_count * sizeof *x->force);
-    (void)fil_mass_solve(x->mass, x->force);
+    fil_mass_solve(x->mass, x->force);
     for (int c = 0; c < x->offset[x->n]; c++) {
         b[c] = global->w[c] + find_motion(x->H, c, x->force);
     }
@@ -230,10 +239,14 @@ static FilStatus find_free_velocity(const Unreduced *x, const FilGlobalForm *glo
 
 FilStatus fil_system_unreduced(const FilFrictionProblem *problem, const FilReduction *reduction,
                                int threads, FilArena *arena, FilArena *scratch, FilSystem *out,
-                               FilMassSolver **mass) {
+                               bool *regular) {
     const FilGlobalForm *global = &problem->global;
     FIL_TRY(fil_system_begin(problem, arena, out));
-    FIL_TRY(factor_mass(&global->M, reduction, threads, arena, scratch, mass));
+    FilMassSolver *mass;
+    FIL_TRY(factor_mass(&global->M, reduction, threads, arena, scratch, &mass, regular));
+    if (!*regular) {
+        return FIL_OK;
+    }
     Unreduced *x = FIL_NEW(arena, Unreduced, 1);
     int64_t *block_at = FIL_NEW(arena, int64_t, out->n + 1);
     if (x == NULL || block_at == NULL) {
@@ -244,7 +257,7 @@ FilStatus fil_system_unreduced(const FilFrictionProblem *problem, const FilReduc
         const int d = fil_system_block_size(out, i);
         block_at[i + 1] = block_at[i] + (int64_t)d * d;
     }
-    *x = (Unreduced){.mass = *mass,
+    *x = (Unreduced){.mass = mass,
                      .H = &global->H,
                      .offset = out->offset,
                      .compliance = problem->compliance,
@@ -264,5 +277,6 @@ FilStatus fil_system_unreduced(const FilFrictionProblem *problem, const FilReduc
     FIL_TRY(
         fil_primal_create(problem, reduction, out->offset, NULL, out->n, arena, scratch, &primal));
     out->primal = primal;
+    out->mass = mass;
     return fil_system_find_scales(out, arena);
 }

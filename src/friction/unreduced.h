@@ -8,13 +8,17 @@
 typedef struct FilMassSolver FilMassSolver;
 
 /// The system of a global problem whose bodies are too large to form W: cloth, one big mesh.
-/// W r is had by solving with M; Newton steps are taken in the velocities. The solver of M, in
-/// `*mass`, lives in `arena`.
+/// W r is had by solving with M; Newton steps are taken in the velocities. False in `*regular` when
+/// M is singular.
 FilStatus fil_system_unreduced(const FilFrictionProblem *problem, const FilReduction *reduction,
                                int threads, FilArena *arena, FilArena *scratch, FilSystem *out,
-                               FilMassSolver **mass);
+                               bool *regular);
 
-/// x := M^-1 x, in the order of v; unknowns that no contact touches are solved too.
-bool fil_mass_solve(FilMassSolver *mass, double *x);
+/// x := M^-1 x, in the order of v.
+void fil_mass_solve(FilMassSolver *mass, double *x);
+
+/// v = M^-1 (H r + f).
+void fil_unreduced_velocity(FilMassSolver *mass, const FilGlobalForm *global, const double *r,
+                            double *v);
 
 #endif
