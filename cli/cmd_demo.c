@@ -213,6 +213,20 @@ static CliStatus draw_pictures(CliDemo *demo) {
     return worst;
 }
 
+// Before anything is solved: nothing is in the way.
+static CliStatus check_files(const Options *options) {
+    CliStatus status = cli_check_folder(options->out);
+    for (int k = 0; k <= PICTURES && status == CLI_FINE && !options->force; k++) {
+        char *path = cli_join_path(options->out, k < PICTURES ? pictures[k].file : "index.html");
+        if (path != NULL && access(path, F_OK) == 0) {
+            cli_say("%s exists already; --force replaces it", path);
+            status = CLI_BAD_FILE;
+        }
+        free(path);
+    }
+    return status;
+}
+
 static CliStatus run_demo(const CliVerb *verb, int argc, char **argv) {
     Options options = {.out = "filum-demo"};
     const int operands = cli_parse(verb, argc, argv, &options);
@@ -223,7 +237,7 @@ static CliStatus run_demo(const CliVerb *verb, int argc, char **argv) {
         cli_say("demo takes no operand; --out %s says where the pictures go", argv[0]);
         return CLI_BAD_COMMAND;
     }
-    if (cli_check_folder(options.out) != CLI_FINE) {
+    if (check_files(&options) != CLI_FINE) {
         return CLI_BAD_FILE;
     }
     if (!cli_make_folder(options.out)) {
