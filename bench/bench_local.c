@@ -1,5 +1,5 @@
-// bench_local.c - the one-contact solvers on random problems: bench_local [count [condition
-// [solver]]]
+// bench_local.c - the one-contact solvers on random problems.
+// Usage: bench_local [count [condition [solver]]]
 //
 // Contacts with a positive definite W of condition 1 to `condition` (log-uniform, 1e8), mu uniform
 // in [0, 2] and every regime, from r = 0. One row per solver: failures (no answer, or a relative

@@ -68,7 +68,8 @@ static void print_status(void) {
 }
 
 void cli_help_verb(const CliVerb *verb) {
-    (void)printf("usage: filum %s %s [options]\n\n", verb->name, verb->operands);
+    (void)printf("usage: filum %s%s%s [options]\n\n", verb->name,
+                 verb->operands[0] != '\0' ? " " : "", verb->operands);
     print_wrapped(verb->description, 0);
     (void)puts("\noptions:");
     for (int k = 0; k < verb->option_count; k++) {

@@ -3,13 +3,15 @@
 
 #include "filum/fclib.h"
 
-#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #ifndef FIL_BUILD_TYPE
 #define FIL_BUILD_TYPE "unknown"
+#endif
+#ifndef FIL_LIBRARIES
+#define FIL_LIBRARIES "AMD, METIS, OpenMP"
 #endif
 
 #define VERB_POINTER(verb) &(verb),
@@ -44,9 +46,8 @@ static CliStatus print_version(void) {
 #else
     const char *compiler = "gcc " __VERSION__;
 #endif
-    (void)printf("filum %s\nbuild      %s, %s\nthreads    %d\nlibraries  %s, OpenMP %d\n",
-                 fil_version(), FIL_BUILD_TYPE, compiler, omp_get_max_threads(),
-                 fil_fclib_library(), _OPENMP);
+    (void)printf("filum %s\nbuild      %s, %s\nthreads    %d\nlibraries  %s, %s\n", fil_version(),
+                 FIL_BUILD_TYPE, compiler, fil_thread_count(0), fil_fclib_library(), FIL_LIBRARIES);
     return cli_flush();
 }
 

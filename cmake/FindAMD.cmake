@@ -3,11 +3,17 @@
 find_path(AMD_INCLUDE_DIR amd.h PATH_SUFFIXES suitesparse)
 find_library(AMD_LIBRARY amd)
 find_library(AMD_CONFIG_LIBRARY suitesparseconfig)
+if(AMD_INCLUDE_DIR) # "#define AMD_MAIN_VERSION 2" and so on
+  file(STRINGS ${AMD_INCLUDE_DIR}/amd.h AMD_VERSION REGEX "^#define AMD_(MAIN|SUB|SUBSUB)_VERSION ")
+  list(TRANSFORM AMD_VERSION REPLACE "^.*VERSION[ \t]+([0-9]+).*$" "\\1")
+  list(JOIN AMD_VERSION "." AMD_VERSION)
+endif()
 mark_as_advanced(AMD_INCLUDE_DIR AMD_LIBRARY AMD_CONFIG_LIBRARY)
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(AMD
   REQUIRED_VARS AMD_LIBRARY AMD_CONFIG_LIBRARY AMD_INCLUDE_DIR
+  VERSION_VAR AMD_VERSION
   REASON_FAILURE_MESSAGE "install SuiteSparse's development files (Debian: libsuitesparse-dev)")
 
 if(AMD_FOUND AND NOT TARGET SuiteSparse::AMD)

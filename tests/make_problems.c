@@ -1,5 +1,6 @@
-// Writes the files that test_cli.py needs into a folder: good problems, and copies of one of them
-// with one fault each.
+// Writes files into a folder, which is made where it is missing: good problems, and copies of one
+// of them with one fault each. For test_cli.py, and as seeds for the fuzzer.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "base/arena.h"
 #include "base/random.h"
 #include "filum/fclib.h"
@@ -9,8 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *folder;
+
+static void make_folder(const char *path) { // mkdir -p
+    char part[1024];
+    for (size_t k = 1; k < sizeof part && path[k - 1] != '\0'; k++) {
+        if (path[k] == '/' || path[k] == '\0') {
+            (void)snprintf(part, sizeof part, "%.*s", (int)k, path);
+            (void)mkdir(part, 0777); // what matters shows when a file is written
+        }
+    }
+    folder = path;
+}
 
 static void path_of(char path[1024], const char *name) {
     (void)snprintf(path, 1024, "%s/%s", folder, name);
@@ -20,7 +33,7 @@ static void write_file(const char *name, const FilFclib *file) {
     char path[1024];
     FilError error;
     path_of(path, name);
-    if (fil_fclib_write(path, file, false, &error) != FIL_OK) {
+    if (fil_fclib_write(path, file, true, &error) != FIL_OK) {
         (void)fprintf(stderr, "%s\n", error.text);
         exit(1);
     }
@@ -103,7 +116,7 @@ int main(int argc, char **argv) {
     if (argc != 2) {
         return 2;
     }
-    folder = argv[1];
+    make_folder(argv[1]);
     FilArena arena = fil_arena_make(NULL);
     const FilFclib four = make_chain(&arena, 4), many = make_chain(&arena, 60);
     const FilFclib global = make_global();

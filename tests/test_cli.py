@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 FILUM, MAKE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 FIELDS = ["file", "contacts", "dofs", "solver", "outcome", "iterations", "natural", "scaled",
@@ -382,6 +383,27 @@ def rivals_play_where_they_are_built():
     assert {"NSGS", "NSN_AC", "NSN_FB", "ADMM"} < set(row)
     assert summary["problems"] == 1
     assert abs(summary["geometric_mean_large"] / row["ratio"] - 1.0) < 1e-12  # the exp of a log
+
+
+# ------------------------------------------------------------------------------------------ demo
+
+def a_demo_solves_everything_and_draws_pictures():
+    done = run("demo", "--out", "pictures/here", timeout=280)
+    assert done.returncode == 0 and done.err == "", (done.returncode, done.err)
+    assert done.out.count(" converged ") == 7, done.out
+    assert "pictures/here/index.html" in done.out
+    for name in ("weave", "law", "convergence"):
+        path = f"pictures/here/{name}.svg"
+        assert os.path.getsize(path) < 300_000
+        root = xml.etree.ElementTree.parse(path).getroot()
+        assert root.tag.endswith("svg") and len(list(root.iter())) > 50
+    fails(3, "weave.svg exists already; --force", "demo", "--out", "pictures/here")
+
+
+def a_demo_says_what_it_cannot_do():
+    fails(2, "demo takes no operand; --out here", "demo", "here")
+    fails(2, "did you mean --force?", "demo", "--forse")
+    fails(3, "four.hdf5 is not a folder", "demo", "--out", "four.hdf5")
 
 
 # ---------------------------------------------------------------------------------- public problems

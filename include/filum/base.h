@@ -71,6 +71,9 @@ typedef struct FilLog {
     void *user;
 } FilLog;
 
+/// Threads that a request stands for: 0 means all that OpenMP offers; never below 1.
+FIL_API int fil_thread_count(int requested);
+
 /// Version of the library that is running, as "0.1.0".
 FIL_API const char *fil_version(void);
 

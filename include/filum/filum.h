@@ -7,5 +7,6 @@
 #include "filum/fclib.h"
 #include "filum/friction.h"
 #include "filum/generate.h"
+#include "filum/matrix.h"
 
 #endif

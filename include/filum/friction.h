@@ -26,6 +26,7 @@
 /// error. All arrays belong to the caller and are only borrowed during the call.
 
 #include "filum/base.h"
+#include "filum/matrix.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,21 +95,6 @@ typedef enum FilConvexSolver {
 } FilConvexSolver;
 typedef enum FilOutcome { FIL_OUTCOMES(FIL_NAMED_ENUM) FIL_OUTCOME_COUNT } FilOutcome;
 
-/// Scalar sparse matrix, compressed by columns; entries given twice add up.
-typedef struct FilSparse {
-    int row_count, column_count;
-    const int *start;    ///< column_count + 1 offsets
-    const int *index;    ///< row of every entry
-    const double *value; ///< every entry
-} FilSparse;
-
-/// W as blocks, compressed by block rows.
-typedef struct FilBlockRows {
-    const int *start;    ///< block_count + 1 offsets
-    const int *column;   ///< block column of every block, ascending in a row
-    const double *value; ///< the blocks in that order, each row-major d_i x d_j
-} FilBlockRows;
-
 /// W kept factored by bodies: W = sum over bodies of H A^-1 H^T. Entry e of block i says how the
 /// velocity of body `body[e]` moves block i: u_i += H_e v_body. A body may come twice in a block.
 typedef struct FilBodyRows {
@@ -140,7 +126,7 @@ typedef struct FilFrictionProblem {
     const double *mu;          ///< one per block; >= 0 where the kind has friction
     int dof_count;             ///< m, for the conditioning number; 0: not known
     FilForm form;
-    FilBlockRows blocks;      ///< FIL_FORM_BLOCKS
+    FilBlockRows blocks;      ///< FIL_FORM_BLOCKS: W
     FilBodyRows bodies;       ///< FIL_FORM_BODIES
     FilGlobalForm global;     ///< FIL_FORM_GLOBAL
     const double *b;          ///< sum of d_i, m/s; not used by FIL_FORM_GLOBAL

@@ -5,8 +5,7 @@
 // own output, and sums go over fixed chunks in a fixed order. `threads` counts as
 // fil_thread_count() gives it; 1 or less runs on the calling thread alone.
 
-/// Threads that a request stands for: 0 means all that OpenMP offers; never below 1.
-int fil_thread_count(int requested);
+#include "filum/base.h"
 
 /// Which thread of the running loop this is, 0 .. threads - 1: for choosing scratch memory only.
 int fil_thread_index(void);

@@ -51,6 +51,7 @@ static void multiply_rows(void *context, int first, int last) {
     }
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): y is written through the product
 void fil_blocks_multiply(const FilBlocks *W, const double *x, double *y, int threads) {
     Product product = {W, x, y};
     fil_parallel_ranges(W->n, 256, threads, multiply_rows, &product);
@@ -138,30 +139,29 @@ void fil_blocks_sort(int *column, int count) {
     }
 }
 
-// Count (column NULL) or write the columns of row i; mark[j] == i says that j was seen.
+// Column j of row i, if it is new: mark[j] == i says that it was seen.
+static void note_column(int i, int j, int *mark, int *column, int *count) {
+    if (mark[j] != i) {
+        mark[j] = i;
+        if (column != NULL) {
+            column[*count] = j;
+        }
+        (*count)++;
+    }
+}
+
+// Count (column NULL) or write the columns of row i.
 static int find_columns(const FilBodyRows *bodies, const BodyEntries *of, int i, int *mark,
                         int *column) {
     int count = 0;
     for (int e = bodies->start[i]; e < bodies->start[i + 1]; e++) {
         const int body = bodies->body[e];
         for (int k = of->start[body]; k < of->start[body + 1]; k++) {
-            const int j = of->block[k];
-            if (mark[j] != i) {
-                mark[j] = i;
-                if (column != NULL) {
-                    column[count] = j;
-                }
-                count++;
-            }
+            note_column(i, of->block[k], mark, column, &count);
         }
     }
-    if (mark[i] != i) { // a block that touches no body still has a (zero) diagonal block
-        mark[i] = i;
-        if (column != NULL) {
-            column[count] = i;
-        }
-        count++;
-    }
+    // a block that touches no body still has a (zero) diagonal block
+    note_column(i, i, mark, column, &count);
     return count;
 }
 

@@ -2,20 +2,22 @@
 #include "filum/friction.h"
 
 #define NAME(code, name, text) [code] = (name),
-#define NAME_FUNCTION(function, Type, TABLE, COUNT)             \
-    const char *function(Type value) {                          \
-        static const char *const names[] = {TABLE(NAME)};       \
-        return (unsigned)value < (COUNT) ? names[value] : NULL; \
+#define NAME_FUNCTION(call, Type, value, TABLE, COUNT)              \
+    const char *call(Type value) {                                  \
+        static const char *const names[] = {TABLE(NAME)};           \
+        return (unsigned)(value) < (COUNT) ? names[(value)] : NULL; \
     }
 
-NAME_FUNCTION(fil_block_kind_name, FilBlockKind, FIL_BLOCK_KINDS, FIL_BLOCK_KIND_COUNT)
-NAME_FUNCTION(fil_local_solver_name, FilLocalSolver, FIL_LOCAL_SOLVERS, FIL_LOCAL_SOLVER_COUNT)
-NAME_FUNCTION(fil_friction_solver_name, FilFrictionSolver, FIL_FRICTION_SOLVERS,
+NAME_FUNCTION(fil_block_kind_name, FilBlockKind, kind, FIL_BLOCK_KINDS, FIL_BLOCK_KIND_COUNT)
+NAME_FUNCTION(fil_local_solver_name, FilLocalSolver, local, FIL_LOCAL_SOLVERS,
+              FIL_LOCAL_SOLVER_COUNT)
+NAME_FUNCTION(fil_friction_solver_name, FilFrictionSolver, solver, FIL_FRICTION_SOLVERS,
               FIL_FRICTION_SOLVER_COUNT)
-NAME_FUNCTION(fil_newton_function_name, FilNewtonFunction, FIL_NEWTON_FUNCTIONS,
+NAME_FUNCTION(fil_newton_function_name, FilNewtonFunction, function, FIL_NEWTON_FUNCTIONS,
               FIL_NEWTON_FUNCTION_COUNT)
-NAME_FUNCTION(fil_convex_solver_name, FilConvexSolver, FIL_CONVEX_SOLVERS, FIL_CONVEX_SOLVER_COUNT)
-NAME_FUNCTION(fil_outcome_name, FilOutcome, FIL_OUTCOMES, FIL_OUTCOME_COUNT)
+NAME_FUNCTION(fil_convex_solver_name, FilConvexSolver, convex, FIL_CONVEX_SOLVERS,
+              FIL_CONVEX_SOLVER_COUNT)
+NAME_FUNCTION(fil_outcome_name, FilOutcome, outcome, FIL_OUTCOMES, FIL_OUTCOME_COUNT)
 
 FilFrictionSettings fil_friction_settings_default(void) {
     return (FilFrictionSettings){.solver = FIL_SOLVER_AUTO,

@@ -112,6 +112,20 @@ static bool has_all_diagonals(const FilBlockRows *rows, int n) {
     return true;
 }
 
+// Columns of a row with the diagonal among them; returns how many.
+static int place_columns(const int *given, int count, int i, int *column) {
+    int k = 0, next = 0;
+    while (k < count && given[k] < i) {
+        column[next++] = given[k++];
+    }
+    column[next++] = i;
+    k += k < count && given[k] == i;
+    while (k < count) {
+        column[next++] = given[k++];
+    }
+    return next;
+}
+
 // Copy the given blocks, with a zero diagonal block where there was none.
 static FilStatus copy_with_diagonal(const FilBlockRows *rows, FilSystem *s, FilArena *arena,
                                     FilBlocks *out) {
@@ -124,19 +138,8 @@ static FilStatus copy_with_diagonal(const FilBlockRows *rows, FilSystem *s, FilA
     int next = 0;
     for (int i = 0; i < n; i++) {
         start[i] = next;
-        bool placed = false;
-        for (int k = rows->start[i]; k < rows->start[i + 1]; k++) {
-            if (!placed && rows->column[k] >= i) {
-                placed = true;
-                if (rows->column[k] > i) {
-                    column[next++] = i;
-                }
-            }
-            column[next++] = rows->column[k];
-        }
-        if (!placed) {
-            column[next++] = i;
-        }
+        next += place_columns(rows->column + rows->start[i], rows->start[i + 1] - rows->start[i], i,
+                              column + next);
     }
     start[n] = next;
     *out = (FilBlocks){.n = n, .offset = s->offset, .start = start, .column = column};
@@ -264,6 +267,17 @@ static int body_size(const FilBodyRows *bodies, int e) {
     return bodies->body_start[body + 1] - bodies->body_start[body];
 }
 
+// block += H HA^T, rows of m.
+static void add_product(int d, int m, const double *H, const double *HA, double *block) {
+    for (int a = 0; a < d; a++) {
+        for (int c = 0; c < d; c++) {
+            for (int k = 0; k < m; k++) {
+                block[a * d + c] += H[a * m + k] * HA[c * m + k];
+            }
+        }
+    }
+}
+
 static void factored_diagonal(const void *self, int i, double *block) {
     const Factored *f = self;
     const FilBodyRows *bodies = f->bodies;
@@ -271,17 +285,9 @@ static void factored_diagonal(const void *self, int i, double *block) {
     memset(block, 0, (size_t)(d * d) * sizeof *block);
     for (int e = bodies->start[i]; e < bodies->start[i + 1]; e++) {
         for (int g = bodies->start[i]; g < bodies->start[i + 1]; g++) {
-            if (bodies->body[e] != bodies->body[g]) {
-                continue;
-            }
-            const int m = body_size(bodies, e);
-            for (int a = 0; a < d; a++) {
-                for (int c = 0; c < d; c++) {
-                    for (int k = 0; k < m; k++) {
-                        block[a * d + c] +=
-                            bodies->H[f->at[e] + a * m + k] * bodies->HA[f->at[g] + c * m + k];
-                    }
-                }
+            if (bodies->body[e] == bodies->body[g]) {
+                add_product(d, body_size(bodies, e), bodies->H + f->at[e], bodies->HA + f->at[g],
+                            block);
             }
         }
     }
@@ -386,6 +392,7 @@ static void velocity_rows(void *context, int first, int last) {
     }
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): u is written through the measure
 void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads) {
     s->delassus.reset(s->delassus.self, r);
     Velocity v = {s, r, u};

@@ -4,7 +4,7 @@
 // Scalar sparse matrices from entries in any order, and block rows from them; linear time.
 
 #include "base/arena.h"
-#include "filum/friction.h"
+#include "filum/matrix.h"
 
 /// The entries of a matrix, in any order; the same place may occur more than once.
 typedef struct FilEntries {

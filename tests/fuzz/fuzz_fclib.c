@@ -3,6 +3,8 @@
 //   any other input is a recipe for a well-formed HDF5 file whose groups, types, sizes and values
 //   are hostile: HDF5 itself builds it, so that the bytes reach our checks and not only HDF5's.
 // Whatever comes: no crash, no leak of ours, and what was read can be written and read again.
+#include "fuzz.h"
+
 #include "base/arena.h"
 #include "filum/fclib.h"
 #include "io/fclib_image.h"
@@ -13,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 // ----------------------------------------------------------------------------- memory, counted
 
