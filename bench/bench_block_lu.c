@@ -217,6 +217,7 @@ int main(int argc, char **argv) {
         {"tower of 86 layers", 't', 86, 7, true},
         {"lattice of 4^3", 'l', 4, 0, true},
         {"lattice of 7^3", 'l', 7, 0, true},
+        {"lattice of 8^3", 'l', 8, 0, false},
         {"lattice of 11^3", 'l', 11, 0, false},
     };
 #ifdef HAVE_OPENBLAS

@@ -756,13 +756,24 @@ static void check_threads(FilArena *arena, FilRandom *random, const Bodies *bodi
     }
 }
 
+// Two bodies with `own` contacts each and `shared` between them: two fronts.
+static Bodies twin_bodies(FilArena *arena, int own, int shared) {
+    const int count = 2 * own + shared;
+    Link *link = FIL_NEW(arena, Link, count);
+    for (int l = 0; l < count; l++) {
+        link[l] = (Link){{l < own + shared ? 0 : -1, l >= own ? 1 : -1}};
+    }
+    return bodies_from_links(arena, 2, count, link);
+}
+
 // Many small fronts, and a few of several hundred pivots that all threads share.
 static void threads_do_not_change_a_bit(void) {
     FilRandom random = fil_random_make(14);
     FilArena arena = fil_arena_make(NULL);
     const Bodies kinds[] = {lattice_bodies(&arena, &random, 5), tower_bodies(&arena, 500, 12),
                             random_bodies(&arena, &random, 100, 300),
-                            random_bodies(&arena, &random, 3000, 3400)};
+                            random_bodies(&arena, &random, 3000, 3400),
+                            twin_bodies(&arena, 250, 150)};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         check_threads(&arena, &random, &kinds[k]);
     }

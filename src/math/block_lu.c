@@ -16,8 +16,10 @@
 // have to be written while its children are read: there are two stacks, for even and odd depth.
 // Every task (a set of subtrees, see cut_into_tasks) has a pair of its own.
 //
-// Same bits for any number of threads: a front adds its children in a fixed order, and the kernels
-// give the same bits however a product is cut.
+// Threads. First the tasks, each by one thread, handed out longest first; then the fronts above
+// them, one after the other, the large ones by all threads (front.c). Same bits for any number of
+// threads: a front adds its children in a fixed order, and the kernels give the same bits however a
+// product is cut. The solution goes up and down the tree in the same two phases.
 #include "block_lu_private.h"
 
 #include <float.h>
@@ -30,9 +32,9 @@
 #include "front.h"
 
 enum {
-    SLICE = 32,        // rows of a large front that one thread assembles at a time
-    SOLVE_BLOCK = 256, // pivots of a large front that are solved one by one; a multiple of 4
-    SOLVE_GRAIN = 16,  // rows of it that one thread takes at a time
+    SLICE = 32,         // rows of a large front that one thread assembles at a time
+    SOLVE_BLOCK = 1024, // pivots of a large front that one thread solves; a multiple of 4
+    SOLVE_GRAIN = 16,   // rows of it that one thread takes at a time
 };
 
 // Of the largest entry of the diagonal block. The pivots of a singular W of 36 unknowns are noise
@@ -635,21 +637,22 @@ static void gather_rows(const FilBlockLu *lu, const Supernode *s) {
     }
 }
 
-// x1 := U11^-1 (x1 - U12 x2). The last block of pivots, for most supernodes the only one, takes its
-// rows of U12 and U11 together, as they lie in memory.
+// x1 := U11^-1 (x1 - U12 x2). One thread takes the rows of U12 and U11 of the last block, for most
+// supernodes the only one, together as they lie in memory.
 static void solve_backward(const FilBlockLu *lu, const Supernode *s, int threads) {
     SolveJob job = {.lu = lu, .node = s};
     double *x = lu->x + s->unknown;
     const int last_block = s->k > 0 ? (s->k - 1) / SOLVE_BLOCK * SOLVE_BLOCK : 0;
+    const int apart = threads > 1 ? s->k : last_block; // rows of U12 that are taken first
     gather_rows(lu, s);
     if (s->u > 0) {
-        for_rows(last_block, threads, upper_rows, &job);
+        for_rows(apart, threads, upper_rows, &job);
     }
     for (int begin = last_block; begin >= 0; begin -= SOLVE_BLOCK) {
         const int end = begin == last_block ? s->k : begin + SOLVE_BLOCK;
         for (int i = end - 1; i >= begin; i--) {
             const double *row = lu->panel + s->panel + i * panel_stride(s);
-            if (begin == last_block) {
+            if (i >= apart) {
                 upper_rows(&job, i, i + 1);
             }
             x[i] = (x[i] - dot_part(lu, row, x, i + 1, end)) * lu->inverse[s->unknown + i];
@@ -673,9 +676,9 @@ static void backward_task(void *context, int task) {
     }
 }
 
-// Threads for a supernode above the tasks: there must be 16 MB to read, 2 ms.
+// Threads for a supernode above the tasks: there must be 8 MB to read, 1 ms.
 static int threads_for(const FilBlockLu *lu, const Supernode *s) {
-    return (double)s->k * (s->k + 2.0 * s->u) > 2e6 ? lu->threads : 1;
+    return (double)s->k * (s->k + 2.0 * s->u) > 1e6 ? lu->threads : 1;
 }
 
 // Subtrees by tasks, then the fronts above them; backwards the other way round.

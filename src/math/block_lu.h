@@ -48,7 +48,8 @@ FilBlockLuInfo fil_block_lu_info(const FilBlockLu *lu);
 /// Take the memory of the factors, enough for every choice of active blocks.
 FilStatus fil_block_lu_reserve(FilBlockLu *lu, FilArena *arena) FIL_MUST_CHECK;
 
-/// Threads that a factorisation may use (1 unless set, 0 for all). The bits do not depend on it.
+/// Threads that factorisations and solves may use (1 unless set, 0 for all). The bits do not depend
+/// on it.
 void fil_block_lu_set_threads(FilBlockLu *lu, int threads);
 
 /// Choose the blocks that take part in the next factorisations: rows and columns of the others are

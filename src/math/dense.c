@@ -42,23 +42,28 @@ static int split(int order) {
     return (order / 2 + PANEL - 1) / PANEL * PANEL;
 }
 
+// Row after row, when they are not next to each other or too few.
+static void pack_rows(int rows, int depth, FilCoefficients a, double *packed) {
+    for (int r = 0; r < rows; r++) {
+        const double *from = a.at + r * a.row;
+        for (int k = 0; k < depth; k++) {
+            packed[TILE_ROWS * k + r] = from[k * a.step];
+        }
+    }
+}
+
 // TILE_ROWS rows at a time, step after step, so that a tile reads `rows` x `depth` of A in order.
 static void pack_coefficients(int rows, int depth, FilCoefficients a, double *packed) {
-    for (int i = 0; i < rows; i += TILE_ROWS) {
-        const int count = rows - i < TILE_ROWS ? rows - i : TILE_ROWS;
-        const double *from = a.at + i * a.row;
-        if (a.row == 1 && count == TILE_ROWS) {
+    for (; rows > 0; rows -= TILE_ROWS) {
+        if (a.row == 1 && rows >= TILE_ROWS) {
             for (int k = 0; k < depth; k++) {
-                memcpy(packed + (ptrdiff_t)TILE_ROWS * k, from + k * a.step,
+                memcpy(packed + (ptrdiff_t)TILE_ROWS * k, a.at + k * a.step,
                        TILE_ROWS * sizeof(double));
             }
         } else {
-            for (int r = 0; r < count; r++) {
-                for (int k = 0; k < depth; k++) {
-                    packed[TILE_ROWS * k + r] = from[r * a.row + k * a.step];
-                }
-            }
+            pack_rows(rows < TILE_ROWS ? rows : TILE_ROWS, depth, a, packed);
         }
+        a.at += TILE_ROWS * a.row;
         packed += TILE_ROWS * (ptrdiff_t)depth;
     }
 }

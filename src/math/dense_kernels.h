@@ -95,6 +95,7 @@ typedef Vector2 FIL_KERNEL(Vector);
 
 DEFINE_TILE(FIL_KERNEL(tile_pair), FIL_KERNEL(Vector), 2)
 DEFINE_STRIPS(FIL_KERNEL(strip_pair), FIL_KERNEL(packed_pair), FIL_KERNEL(tile_pair))
+DEFINE_TILE(FIL_KERNEL(tile_wide), FIL_KERNEL(Vector), 8)
 #if FIL_LANES == 4
 DEFINE_TILE(FIL_KERNEL(tile_one), FIL_KERNEL(Vector), 1)
 DEFINE_STRIPS(FIL_KERNEL(strip_one), FIL_KERNEL(packed_one), FIL_KERNEL(tile_one))
@@ -102,13 +103,15 @@ DEFINE_STRIPS(FIL_KERNEL(strip_one), FIL_KERNEL(packed_one), FIL_KERNEL(tile_one
 
 // The widest strip that fits in `n` columns, for all m rows of C; returns its columns.
 FIL_TARGET static inline ALWAYS_INLINE int FIL_KERNEL(strip)(int m, int n, Tile t) {
+    if (m == 1 && n >= 8 * FIL_LANES) { // two sums would wait for each other
+        FIL_KERNEL(tile_wide)(1, t.row, t.step, &t);
+        return 8 * FIL_LANES;
+    }
 #if FIL_LANES == 4
     if (n < 8) {
         FIL_KERNEL(strip_one)(m, t);
         return 4;
     }
-#else
-    (void)n;
 #endif
     FIL_KERNEL(strip_pair)(m, t);
     return 2 * FIL_LANES;

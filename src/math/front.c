@@ -178,7 +178,7 @@ static void finish_tile(void *context, int item) {
 static void product_tile(void *context, int item) {
     const Step *s = context;
     const FilFront *f = s->front;
-    const int across = count_tiles(f->u4, PRODUCT_COLUMNS);
+    const int across = (f->u4 - 1) / PRODUCT_COLUMNS + 1;
     const int row = item / across * PRODUCT_ROWS, column = item % across * PRODUCT_COLUMNS;
     subtract_tile(f, (const int[2]){row, smaller(row + PRODUCT_ROWS, f->u)},
                   (const int[2]){column, smaller(column + PRODUCT_COLUMNS, f->u4)});
