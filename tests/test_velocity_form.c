@@ -282,7 +282,7 @@ static void both_forms_give_the_same_newton_step(void) {
 
 static void every_allocation_may_fail(void) {
     Sheet *sheet = make_sheet(1.0);
-    double r[SIZE], v[DOFS];
+    double r[SIZE] = {0}, v[DOFS] = {0};
     FilStatus status = FIL_E_NO_MEMORY;
     for (int n = 0; status == FIL_E_NO_MEMORY && n < 200; n++) {
         FailingAllocator memory = {.fail_at = n};
