@@ -77,7 +77,7 @@ static void every_form_has_the_same_solution(void) {
                                               FIL_GENERATE_TANGLES};
     const FilFrictionSettings settings = make_settings(FIL_SOLVER_AUTO, 1e-11, 1);
     for (int trial = 0; trial < 9; trial++) {
-        FilGenerated *made = make(generators[trial % 3], 60, 0.5, (uint64_t)(60 + trial));
+        FilGenerated *made = make(generators[trial % 3], 60, 0.5, 60 + (uint64_t)trial);
         FilArena arena = fil_arena_make(NULL);
         const FilSystem system = stored_system(&made->problem, &arena);
         const FilFrictionProblem stored = as_blocks(&made->problem, &system);
@@ -599,7 +599,7 @@ static void the_default_solves_what_seeds_make(void) {
         for (int k = 0; k < (SLOW != 0 ? 6 : 24); k++) {
             const int contacts = 5 + 23 * k % 120;
             FilGenerated *made =
-                make((FilGenerator)generator, contacts, conditioning[k % 3], (uint64_t)(100 + k));
+                make((FilGenerator)generator, contacts, conditioning[k % 3], 100 + (uint64_t)k);
             char name[80];
             (void)snprintf(name, sizeof name, "%s, %d contacts, nu %g, seed %d",
                            fil_generator_name((FilGenerator)generator), contacts,

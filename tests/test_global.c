@@ -38,7 +38,7 @@ static void velocities_of_bodies_and_contacts_belong_together(void) {
         FilGenerated *made = make((FilGenerator)g);
         const FilFrictionProblem *p = &made->global;
         const int n = 3 * p->block_count, m = p->dof_count;
-        double *x = calloc((size_t)(2 * n + m), sizeof *x);
+        double *x = calloc(2 * (size_t)n + (size_t)m, sizeof *x);
         if (x == NULL) {
             abort();
         }

@@ -238,8 +238,7 @@ static void both_forms_give_the_same_newton_step(void) {
     const FilFrictionProblem problem = made->global;
     FilSystem s = build(&problem, &arena, &scratch);
     FilPrimal *primal;
-    CHECK(fil_primal_create(&problem, s.reduction, s.offset, NULL, s.n, &arena, &scratch,
-                            &primal) == FIL_OK);
+    CHECK(fil_primal_create(&problem, &s, NULL, s.n, &arena, &scratch, &primal) == FIL_OK);
     FilNewtonStep *dual, *other;
     CHECK(fil_newton_step_create(&s, 1, &arena, &scratch, &dual) == FIL_OK);
     FilSystem velocities = s;

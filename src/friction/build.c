@@ -113,18 +113,21 @@ static bool is_cheaper_factored(const FilFrictionProblem *problem, const int *of
     return factored < stored;
 }
 
+static FilStatus build_bodies(const FilFrictionProblem *problem, const FilSystemUse *use,
+                              FilArena *arena, FilArena *scratch, FilSystem *out) {
+    FIL_TRY(fil_system_begin(problem, arena, out));
+    return use->sweeps && is_cheaper_factored(problem, out->offset, scratch)
+               ? fil_system_from_bodies(problem, arena, out)
+               : fil_system_from_blocks(problem, arena, out);
+}
+
 FilStatus fil_system_build(const FilFrictionProblem *problem, const FilSystemUse *use,
                            FilArena *arena, FilArena *scratch, FilSystem *out, FilError *error) {
     switch (problem->form) {
     case FIL_FORM_BLOCKS:
         return fil_system_from_blocks(problem, arena, out);
     case FIL_FORM_BODIES:
-        FIL_TRY(fil_system_begin(problem, arena, out));
-        if (use->sweeps && is_cheaper_factored(problem, out->offset, scratch)) {
-            FIL_TRY(fil_system_from_bodies(problem, arena, out));
-        } else {
-            FIL_TRY(fil_system_from_blocks(problem, arena, out));
-        }
+        FIL_TRY(build_bodies(problem, use, arena, scratch, out));
         break;
     case FIL_FORM_GLOBAL:
         FIL_TRY(build_global(problem, use, arena, scratch, out, error));

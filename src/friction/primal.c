@@ -61,11 +61,9 @@ static void number_unknowns(Build *b) {
     }
     for (int i = 0; i < b->count; i++) {
         const int block = contact_block(b, i);
-        for (int c = b->offset[block]; c < b->offset[block + 1]; c++) {
-            for (int k = H->start[c]; k < H->start[c + 1]; k++) {
-                if (b->local[H->index[k]] < 0) {
-                    add_body(b, b->reduction->body_of[H->index[k]]);
-                }
+        for (int k = H->start[b->offset[block]]; k < H->start[b->offset[block + 1]]; k++) {
+            if (b->local[H->index[k]] < 0) {
+                add_body(b, b->reduction->body_of[H->index[k]]);
             }
         }
     }
@@ -82,13 +80,11 @@ static void find_contact_nodes(Build *b) {
     for (int i = 0; i < b->count; i++) {
         const int block = contact_block(b, i);
         b->contact_start[i] = next;
-        for (int c = b->offset[block]; c < b->offset[block + 1]; c++) {
-            for (int k = H->start[c]; k < H->start[c + 1]; k++) {
-                const int node = b->node_of[b->local[H->index[k]]];
-                if (b->mark[node] != i) {
-                    b->mark[node] = i;
-                    b->contact_node[next++] = node;
-                }
+        for (int k = H->start[b->offset[block]]; k < H->start[b->offset[block + 1]]; k++) {
+            const int node = b->node_of[b->local[H->index[k]]];
+            if (b->mark[node] != i) {
+                b->mark[node] = i;
+                b->contact_node[next++] = node;
             }
         }
         fil_blocks_sort(b->contact_node + b->contact_start[i], next - b->contact_start[i]);
@@ -199,9 +195,34 @@ static FilStatus fill_mass(const Build *b, FilArena *arena, FilBlocks *A) {
     return FIL_OK;
 }
 
-// The rows of H of every contact, by node, and the entries of A that its pairs of nodes reach.
-static FilStatus fill_contacts(const Build *b, FilArena *arena, FilPrimal *out) {
+// The entries of A that the pairs of nodes of contact i reach.
+static void find_pairs(const Build *b, const FilBlocks *A, int i, int *pair) {
+    const int *node = b->contact_node + b->contact_start[i];
+    const int nodes = b->contact_start[i + 1] - b->contact_start[i];
+    for (int k = 0; k < nodes * nodes; k++) {
+        pair[k] = fil_blocks_find(A, node[k / nodes], node[k % nodes]);
+    }
+}
+
+// The rows of H of contact i, by node.
+static void fill_rows(const Build *b, const int *node_offset, int i, const int64_t *H_at,
+                      double *value) {
     const FilSparse *H = &b->global->H;
+    const int block = contact_block(b, i), first = b->offset[block];
+    const int d = b->offset[block + 1] - first;
+    for (int c = 0; c < d; c++) {
+        for (int k = H->start[first + c]; k < H->start[first + c + 1]; k++) {
+            const int dof = b->local[H->index[k]], node = b->node_of[dof];
+            int e = b->contact_start[i];
+            while (b->contact_node[e] != node) {
+                e++;
+            }
+            value[H_at[e] + (dof - node_offset[node]) * d + c] += H->value[k];
+        }
+    }
+}
+
+static FilStatus fill_contacts(const Build *b, FilArena *arena, FilPrimal *out) {
     const FilBlocks *A = &out->A;
     const int entries = b->contact_start[b->count];
     int64_t *H_at = FIL_NEW(arena, int64_t, entries + 1);
@@ -224,25 +245,8 @@ static FilStatus fill_contacts(const Build *b, FilArena *arena, FilPrimal *out) 
         return FIL_E_NO_MEMORY;
     }
     for (int i = 0; i < b->count; i++) {
-        const int block = contact_block(b, i), first = b->offset[block];
-        const int d = b->offset[block + 1] - first;
-        const int *node = b->contact_node + b->contact_start[i];
-        const int nodes = b->contact_start[i + 1] - b->contact_start[i];
-        for (int a = 0; a < nodes; a++) {
-            for (int c = 0; c < nodes; c++) {
-                pair[pair_at[i] + a * nodes + c] = fil_blocks_find(A, node[a], node[c]);
-            }
-        }
-        for (int c = 0; c < d; c++) {
-            for (int k = H->start[first + c]; k < H->start[first + c + 1]; k++) {
-                const int dof = b->local[H->index[k]], at_node = b->node_of[dof];
-                int e = b->contact_start[i];
-                while (b->contact_node[e] != at_node) {
-                    e++;
-                }
-                value[H_at[e] + (dof - A->offset[at_node]) * d + c] += H->value[k];
-            }
-        }
+        find_pairs(b, A, i, pair + pair_at[i]);
+        fill_rows(b, A->offset, i, H_at, value);
     }
     out->H_at = H_at;
     out->H = value;
@@ -278,16 +282,16 @@ static FilStatus copy_compliance(const Build *b, const double *compliance, FilAr
     return FIL_OK;
 }
 
-FilStatus fil_primal_create(const FilFrictionProblem *problem, const FilReduction *reduction,
-                            const int *offset, const int *member, int count, FilArena *arena,
-                            FilArena *scratch, FilPrimal **out) {
+FilStatus fil_primal_create(const FilFrictionProblem *problem, const FilSystem *whole,
+                            const int *member, int count, FilArena *arena, FilArena *scratch,
+                            FilPrimal **out) {
     const FilGlobalForm *global = &problem->global;
-    const int m = reduction->dof_count;
+    const int m = whole->reduction->dof_count;
     const FilArenaMark mark = fil_arena_mark(scratch);
     FilPrimal *primal = FIL_NEW(arena, FilPrimal, 1);
     Build b = {.global = global,
-               .reduction = reduction,
-               .offset = offset,
+               .reduction = whole->reduction,
+               .offset = whole->offset,
                .member = member,
                .count = count,
                .local = FIL_NEW(scratch, int, m),
@@ -419,6 +423,18 @@ static void invert(int d, const double *Fu, const double *Fr, const double *C, d
     }
 }
 
+// block += HS H^T, rows of d.
+static void add_product(int rows, int columns, int d, const double *HS, const double *H,
+                        double *block) {
+    for (int r = 0; r < rows; r++) {
+        for (int c = 0; c < columns; c++) {
+            for (int k = 0; k < d; k++) {
+                block[r * columns + c] += HS[r * d + k] * H[c * d + k];
+            }
+        }
+    }
+}
+
 // A += H S H^T of one contact.
 static void add_contact(FilPrimalStep *step, int i, const double *S) {
     const FilPrimal *p = step->primal;
@@ -431,15 +447,8 @@ static void add_contact(FilPrimalStep *step, int i, const double *S) {
         multiply(rows, d, d, p->H + p->H_at[first + a], S, HS);
         for (int b = 0; b < nodes; b++) {
             const int columns = fil_blocks_size(A->offset, p->contact_node[first + b]);
-            const double *H = p->H + p->H_at[first + b];
-            double *block = step->value + A->at[p->pair[p->pair_at[i] + a * nodes + b]];
-            for (int r = 0; r < rows; r++) {
-                for (int c = 0; c < columns; c++) {
-                    for (int k = 0; k < d; k++) {
-                        block[r * columns + c] += HS[r * d + k] * H[c * d + k];
-                    }
-                }
-            }
+            add_product(rows, columns, d, HS, p->H + p->H_at[first + b],
+                        step->value + A->at[p->pair[p->pair_at[i] + a * nodes + b]]);
         }
     }
 }

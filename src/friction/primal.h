@@ -22,10 +22,11 @@ typedef struct FilPrimal {
     const double *compliance; // C, square blocks one after the other; NULL: none
 } FilPrimal;
 
-/// The primal of the blocks `member` of a global problem; NULL members: all blocks.
-FilStatus fil_primal_create(const FilFrictionProblem *problem, const FilReduction *reduction,
-                            const int *offset, const int *member, int count, FilArena *arena,
-                            FilArena *scratch, FilPrimal **out);
+/// The primal of the blocks `member` of a global problem; NULL members: all blocks. Of its system
+/// the offsets and the reduction are used.
+FilStatus fil_primal_create(const FilFrictionProblem *problem, const FilSystem *whole,
+                            const int *member, int count, FilArena *arena, FilArena *scratch,
+                            FilPrimal **out);
 
 typedef struct FilPrimalStep FilPrimalStep;
 

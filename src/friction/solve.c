@@ -162,8 +162,8 @@ static void solve_island(void *context, int item) {
     }
     if (x->problem->form == FIL_FORM_GLOBAL && part.primal == NULL && count >= PRIMAL_ISLAND) {
         FilPrimal *primal;
-        x->status[island] = fil_primal_create(x->problem, whole->reduction, whole->offset, member,
-                                              count, &memory->arena, &memory->scratch, &primal);
+        x->status[island] = fil_primal_create(x->problem, whole, member, count, &memory->arena,
+                                              &memory->scratch, &primal);
         if (x->status[island] != FIL_OK) {
             return;
         }

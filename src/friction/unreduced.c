@@ -44,6 +44,27 @@ static void number_nodes(const FilReduction *x, int *offset, int *node_of) {
     offset[node] = x->dof_count;
 }
 
+// Nodes that a row of nodes is coupled to, ascending; returns how many. mark[node] == row says that
+// it was seen.
+static int find_mass_row(const FilSparse *M, const FilReduction *x, const int *offset,
+                         const int *node_of, int row, int *mark, int *column) {
+    int count = 0;
+    mark[row] = row;
+    column[count++] = row;
+    for (int k = offset[row]; k < offset[row + 1]; k++) {
+        const int c = x->dof[k]; // M is symmetric: its columns are its rows
+        for (int e = M->start[c]; e < M->start[c + 1]; e++) {
+            const int node = node_of[x->place[M->index[e]]];
+            if (mark[node] != row) {
+                mark[node] = row;
+                column[count++] = node;
+            }
+        }
+    }
+    fil_blocks_sort(column, count);
+    return count;
+}
+
 static FilStatus find_mass_blocks(const FilSparse *M, const FilReduction *x, FilArena *arena,
                                   FilBlocks *out) {
     const int nodes = count_nodes(x);
@@ -62,19 +83,7 @@ static FilStatus find_mass_blocks(const FilSparse *M, const FilReduction *x, Fil
     int next = 0;
     for (int row = 0; row < nodes; row++) {
         start[row] = next;
-        mark[row] = row;
-        column[next++] = row;
-        for (int k = offset[row]; k < offset[row + 1]; k++) {
-            const int c = x->dof[k]; // M is symmetric: its columns are its rows
-            for (int e = M->start[c]; e < M->start[c + 1]; e++) {
-                const int node = node_of[x->place[M->index[e]]];
-                if (mark[node] != row) {
-                    mark[node] = row;
-                    column[next++] = node;
-                }
-            }
-        }
-        fil_blocks_sort(column + start[row], next - start[row]);
+        next += find_mass_row(M, x, offset, node_of, row, mark, column + next);
     }
     start[nodes] = next;
     *out = (FilBlocks){.n = nodes, .offset = offset, .start = start, .column = column};
@@ -274,8 +283,8 @@ FilStatus fil_system_unreduced(const FilFrictionProblem *problem, const FilReduc
     out->delassus =
         (FilDelassus){x, unreduced_diagonal, unreduced_reset, unreduced_row, unreduced_update};
     FilPrimal *primal;
-    FIL_TRY(
-        fil_primal_create(problem, reduction, out->offset, NULL, out->n, arena, scratch, &primal));
+    out->reduction = reduction;
+    FIL_TRY(fil_primal_create(problem, out, NULL, out->n, arena, scratch, &primal));
     out->primal = primal;
     out->mass = mass;
     return fil_system_find_scales(out, arena);

@@ -170,15 +170,12 @@ static void set_positions(Analysis *a) {
 }
 
 static FilStatus choose_order(Analysis *a) {
-    const double full = (double)a->n * (a->n - 1);
-    if (a->graph_start[a->n] < 0.7 * full) {
-        if (a->n < DISSECTION_FROM || !order_by_dissection(a)) {
-            FIL_TRY(order_by_degree(a));
-        }
-    } else {
-        for (int p = 0; p < a->n; p++) {
-            a->order[p] = p;
-        }
+    const bool dense = a->graph_start[a->n] >= 0.7 * ((double)a->n * (a->n - 1));
+    for (int p = 0; dense && p < a->n; p++) {
+        a->order[p] = p;
+    }
+    if (!dense && (a->n < DISSECTION_FROM || !order_by_dissection(a))) {
+        FIL_TRY(order_by_degree(a));
     }
     set_positions(a);
     return FIL_OK;
