@@ -205,7 +205,7 @@ static void sweeps_work_on_a_large_body_too(void) {
 static void a_solver_that_needs_blocks_says_so(void) {
     Sheet *sheet = make_sheet(1.0);
     FilFrictionSettings settings = fil_friction_settings_default();
-    double r[SIZE];
+    double r[SIZE] = {0};
     FilFrictionSolution solution = {r, NULL, NULL};
     FilError error;
     settings.solver = FIL_SOLVER_CADOUX;
@@ -219,7 +219,7 @@ static void a_solver_that_needs_blocks_says_so(void) {
 static void a_singular_sheet_is_refused(void) {
     Sheet *sheet = make_sheet(0.0); // springs alone let it float
     const FilFrictionProblem problem = sheet->problem;
-    double r[SIZE];
+    double r[SIZE] = {0};
     FilFrictionSolution solution = {r, NULL, NULL};
     FilError error;
     CHECK(fil_friction_solve(&problem, NULL, NULL, &solution, NULL, &error) == FIL_E_ARGUMENT);
