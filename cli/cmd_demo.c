@@ -76,8 +76,9 @@ static void print_bar(const int count[3], int total, bool colourful) {
 }
 
 // One problem of the table.
-static CliStatus solve_made(const FilFrictionProblem *problem, const char *what,
+static CliStatus solve_made(const FilGenerated *made, const char *what,
                             FilFrictionSolution solution) {
+    const FilFrictionProblem *problem = &made->global;
     const int n = problem->block_count;
     FilFrictionInfo info;
     FilError error = {0};
@@ -86,7 +87,7 @@ static CliStatus solve_made(const FilFrictionProblem *problem, const char *what,
         return CLI_BAD_FILE;
     }
     const double impulse = 1e-6 * largest(solution.r, 3 * n);
-    const double speed = 1e-6 * (largest(solution.u, 3 * n) + largest(problem->b, 3 * n));
+    const double speed = 1e-6 * (largest(solution.u, 3 * n) + largest(made->problem.b, 3 * n));
     int count[3] = {0};
     for (int i = 0; i < n; i++) {
         count[cli_regime(problem->mu[i], solution.r + (ptrdiff_t)3 * i,
@@ -122,8 +123,8 @@ static CliStatus print_row(const Row *row) {
     if (memory == NULL) {
         cli_say("there is not enough memory");
     } else {
-        status = solve_made(&made->problem, row->what,
-                            (FilFrictionSolution){.r = memory, .u = memory + size});
+        status =
+            solve_made(made, row->what, (FilFrictionSolution){.r = memory, .u = memory + size});
     }
     free(memory);
     fil_generated_destroy(made);
@@ -149,7 +150,7 @@ static CliStatus print_table(void) {
                      ? "\033[44m  \033[0m stick  \033[41m  \033[0m slide  \033[47m  \033[0m open"
                      : "# stick  / slide  . open");
     CliStatus worst = CLI_FINE;
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    for (size_t k = 0; k < sizeof rows / sizeof *rows && ferror(stdout) == 0; k++) {
         const CliStatus status = print_row(&rows[k]);
         worst = status > worst ? status : worst;
     }

@@ -26,9 +26,11 @@ CliStatus cli_flush(void) {
     if (fflush(stdout) == 0 && ferror(stdout) == 0) {
         return CLI_FINE;
     }
-    if (errno != EPIPE) { // who closed the pipe does not want to hear of it
+    static bool said;              // once is enough
+    if (!said && errno != EPIPE) { // who closed the pipe does not want to hear of it
         cli_say("cannot write to standard output: %s", strerror(errno != 0 ? errno : EIO));
     }
+    said = true;
     return CLI_BAD_FILE;
 }
 
