@@ -2,9 +2,9 @@
 //
 //   1  one block alone: the one-contact solver, which also certifies that nothing solves it
 //   2  proximal Newton (proximal.c): solves nearly everything
-//   3  if it stalls: once more from the best iterate with another scale of the function, then the
-//      Cadoux fixed point, which shares none of its failure modes
-//   4  if nothing helped: look for a proof that there is no solution
+//   3  if it stalls: once more from the best iterate with another scale of the function
+//   4  if that did not help: look for a proof that there is no solution
+//   5  else the Cadoux fixed point, which shares none of Newton's failure modes
 //
 // The proof. Let y have y_i in the impulse cone of its block, with no tangential part in coulomb
 // blocks, W^T y = 0 and y . b < 0. For every r then y . u = y . b < 0, but a lawful u has
@@ -134,10 +134,18 @@ static FilStatus try_cadoux(const FilSystem *s, const FilIslandTask *task, doubl
     }
     memcpy(other, r, (size_t)s->size * sizeof *r);
     FilIslandResult inner = {.outcome = FIL_STALLED};
-    FIL_TRY(fil_cadoux_solve(s, task, other, &inner));
+    FilFrictionSettings settings = *task->settings;
+    FilIslandTask rest = *task;
+    if (settings.max_iterations > 0) {
+        settings.max_iterations -= result->iterations;
+    }
+    rest.settings = &settings;
+    FIL_TRY(fil_cadoux_solve(s, &rest, other, &inner));
     keep_better(s, task, other, r, u);
     result->iterations += inner.iterations;
-    result->outcome = inner.outcome == FIL_CONVERGED ? FIL_CONVERGED : FIL_STALLED;
+    result->outcome = inner.outcome == FIL_CONVERGED ? FIL_CONVERGED
+                      : *task->stop                  ? FIL_LIMIT
+                                                     : FIL_STALLED;
     return FIL_OK;
 }
 

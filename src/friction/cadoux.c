@@ -44,7 +44,7 @@ static FilStatus begin(Cadoux *x, const FilSystem *s, const FilIslandTask *task)
                   .speed = FIL_NEW_ZEROED(arena, double, s->n),
                   .change = FIL_NEW_ZEROED(arena, double, s->n),
                   .u = FIL_NEW(arena, double, s->size),
-                  .best = FIL_NEW(arena, double, s->size),
+                  .best = FIL_NEW_ZEROED(arena, double, s->size),
                   .best_scaled = INFINITY};
     if (arena->failed) {
         return FIL_E_NO_MEMORY;

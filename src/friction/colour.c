@@ -30,12 +30,12 @@ static FilStatus group(const int *colour, int n, int count, FilArena *arena, Fil
     return FIL_OK;
 }
 
-// The blocks of every body: block[start[body] ..], ascending.
-typedef struct BodyBlocks {
+// The blocks of every body or column: block[start[k] ..], ascending.
+typedef struct Members {
     int *start, *block;
-} BodyBlocks;
+} Members;
 
-static FilStatus group_by_body(const FilBodyRows *bodies, int n, FilArena *arena, BodyBlocks *out) {
+static FilStatus group_by_body(const FilBodyRows *bodies, int n, FilArena *arena, Members *out) {
     out->start = FIL_NEW_ZEROED(arena, int, bodies->body_count + 2);
     out->block = FIL_NEW(arena, int, bodies->start[n]);
     if (out->start == NULL || out->block == NULL) {
@@ -56,12 +56,37 @@ static FilStatus group_by_body(const FilBodyRows *bodies, int n, FilArena *arena
     return FIL_OK;
 }
 
+// The rows that hold a block in every column, ascending: the pattern need not be symmetric.
+static FilStatus group_by_column(const FilBlocks *W, FilArena *arena, Members *out) {
+    out->start = FIL_NEW_ZEROED(arena, int, W->n + 2);
+    out->block = FIL_NEW(arena, int, W->start[W->n]);
+    if (out->start == NULL || out->block == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    int *fill = out->start + 1; // after filling, the start of the next column
+    for (int k = 0; k < W->start[W->n]; k++) {
+        fill[W->column[k] + 1]++;
+    }
+    for (int c = 0; c < W->n; c++) {
+        fill[c + 1] += fill[c];
+    }
+    for (int i = 0; i < W->n; i++) {
+        for (int k = W->start[i]; k < W->start[i + 1]; k++) {
+            out->block[fill[W->column[k]]++] = i;
+        }
+    }
+    return FIL_OK;
+}
+
 // taken[c] = i for the colours c of the blocks before i that i is coupled to.
-static void mark_taken(const FilSystem *s, const BodyBlocks *of, const int *colour, int i,
+static void mark_taken(const FilSystem *s, const Members *of, const int *colour, int i,
                        int *taken) {
     if (s->has_blocks) {
-        for (int k = s->W.start[i]; k < s->W.start[i + 1] && s->W.column[k] < i; k++) {
+        for (int k = s->W.start[i]; s->W.column[k] < i; k++) { // the diagonal ends both loops
             taken[colour[s->W.column[k]]] = i;
+        }
+        for (int k = of->start[i]; of->block[k] < i; k++) {
+            taken[colour[of->block[k]]] = i;
         }
         return;
     }
@@ -75,7 +100,7 @@ static void mark_taken(const FilSystem *s, const BodyBlocks *of, const int *colo
 
 FilStatus fil_colours_find(const FilSystem *s, bool several, FilArena *arena, FilColours *out) {
     const int n = s->n;
-    BodyBlocks of = {0};
+    Members of = {0};
     int *colour = FIL_NEW_ZEROED(arena, int, n);
     int *taken = FIL_NEW(arena, int, n + 1); // taken[c] == i: a neighbour of i has colour c
     if (colour == NULL || taken == NULL) {
@@ -84,9 +109,8 @@ FilStatus fil_colours_find(const FilSystem *s, bool several, FilArena *arena, Fi
     if (!several) {
         return group(colour, n, n > 0 ? 1 : 0, arena, out);
     }
-    if (!s->has_blocks) {
-        FIL_TRY(group_by_body(s->bodies, n, arena, &of));
-    }
+    FIL_TRY(s->has_blocks ? group_by_column(&s->W, arena, &of)
+                          : group_by_body(s->bodies, n, arena, &of));
     for (int c = 0; c <= n; c++) {
         taken[c] = -1;
     }

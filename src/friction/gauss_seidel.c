@@ -120,6 +120,7 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
         task->settings->max_iterations > 0 ? task->settings->max_iterations : MAX_SWEEPS;
     const bool pyramids = task->settings->local == FIL_LOCAL_LINEARISED;
     double best_scaled = INFINITY;
+    memcpy(best, r, bytes);
     result->outcome = FIL_LIMIT;
     for (int sweep = 0;; sweep++) {
         double change = 0.0;

@@ -93,7 +93,10 @@ static double slope_along(Newton *x) {
     const FilSystem *s = x->s;
     double sum = 0.0;
     int at = 0;
-    fil_blocks_multiply(&s->W, x->d, x->Wd, x->task->threads);
+    fil_system_velocity(s, x->d, x->Wd, x->task->threads); // W d + b
+    for (int k = 0; k < s->size; k++) {
+        x->Wd[k] -= s->b[k];
+    }
     for (int i = 0; i < s->n; i++) {
         const int d = fil_system_block_size(s, i), o = s->offset[i];
         const double weight = 1.0 / (s->rho[i] * s->rho[i]);

@@ -284,6 +284,7 @@ void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
     x->best_scaled = INFINITY;
     x->iterations = x->progress_at = 0;
     memcpy(x->r, r, bytes);
+    memcpy(x->best, r, bytes);
     result->outcome = iterate(
         x, asked > 0 && asked - result->iterations < limit ? asked - result->iterations : limit);
     result->iterations += x->iterations;

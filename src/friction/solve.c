@@ -105,6 +105,7 @@ typedef struct Solve {
     double unit;
     int threads;
     int inner_threads;
+    bool side_by_side; // islands run on several threads: each takes its own memory
     _Atomic bool stop;
 } Solve;
 
@@ -127,18 +128,19 @@ static FilStatus solve_system(const FilSystem *s, const FilIslandTask *task, dou
 static void solve_island(void *context, int item) {
     Solve *x = context;
     const int island = x->order[item];
-    ThreadMemory *memory = &x->workspace->threads[x->inner_threads > 1 ? 0 : fil_thread_index()];
+    ThreadMemory *memory = &x->workspace->threads[x->side_by_side ? fil_thread_index() : 0];
     const int *member = x->islands.member + x->islands.start[island];
     const int count = x->islands.start[island + 1] - x->islands.start[island];
     const FilSystem *whole = x->system;
     fil_arena_reset(&memory->arena);
     fil_arena_reset(&memory->scratch);
 
-    const double share = sqrt((double)count / whole->n) * x->unit;
+    const double part_of = sqrt((double)count / whole->n), share = part_of * x->unit;
     const FilIslandTask task = {.settings = x->settings,
                                 .scaled = x->settings->tolerance * share,
                                 .natural = x->settings->natural_tolerance > 0.0
-                                               ? x->settings->natural_tolerance * share
+                                               ? x->settings->natural_tolerance * part_of *
+                                                     fil_natural_unit(x->unit)
                                                : INFINITY,
                                 .unit = x->unit,
                                 .threads = x->inner_threads,
@@ -226,6 +228,7 @@ static FilStatus solve_islands(Solve *x) {
         solve_island(x, k);
     }
     x->inner_threads = 1;
+    x->side_by_side = x->threads > 1 && x->islands.count - large > 1;
     x->order += large;
     fil_parallel_for(x->islands.count - large, x->threads, solve_island, x);
     x->order -= large;
@@ -323,7 +326,8 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     }
     double *r = FIL_NEW_ZEROED(arena, double, system.size);
     double *u = FIL_NEW(arena, double, system.size);
-    double *work = FIL_NEW(arena, double, count_dofs(problem)); // for v
+    double *work =
+        FIL_NEW(arena, double, system.reduction != NULL ? system.reduction->dof_count : 0);
     if (r == NULL || u == NULL || work == NULL) {
         return FIL_E_NO_MEMORY;
     }

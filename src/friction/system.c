@@ -435,18 +435,22 @@ double fil_system_square(const FilSystem *s, FilMeasure measure, const double *u
 }
 
 double fil_system_unit(const FilSystem *s) {
-    double sum = 0.0;
+    double largest = 0.0, sum = 0.0;
     for (int k = 0; k < s->size; k++) {
-        sum += s->b[k] * s->b[k];
+        largest = fmax(largest, fabs(s->b[k]));
     }
-    const double norm = sqrt(sum);
-    return norm < 1e-15 ? 1.0 : norm;
+    for (int k = 0; largest > 0.0 && k < s->size; k++) {
+        const double x = s->b[k] / largest; // squares neither overflow nor vanish
+        sum += x * x;
+    }
+    return largest > 0.0 ? largest * sqrt(sum) : 1.0;
 }
 
 FilResidual fil_system_residual(const FilSystem *s, const double *u, const double *r, int threads) {
     const double unit = fil_system_unit(s);
     return (FilResidual){
         .scaled = sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, threads)) / unit,
-        .natural = sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r, threads)) / unit,
+        .natural =
+            sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r, threads)) / fil_natural_unit(unit),
         .alart_curnier = fil_system_square(s, FIL_MEASURE_ALART_CURNIER, u, r, threads)};
 }

@@ -87,7 +87,12 @@ double fil_system_square(const FilSystem *s, FilMeasure measure, const double *u
 /// The residuals of a whole problem.
 FilResidual fil_system_residual(const FilSystem *s, const double *u, const double *r, int threads);
 
-/// |b|, or 1 where it is below 1e-15: what residuals are divided by.
+/// |b|, or 1 where b = 0: what `scaled` is divided by.
 double fil_system_unit(const FilSystem *s);
+
+/// What `natural` is divided by: as Siconos has it, nothing where |b| is below 1e-15.
+static inline double fil_natural_unit(double unit) {
+    return unit < 1e-15 ? 1.0 : unit;
+}
 
 #endif
