@@ -24,6 +24,7 @@
 enum { ITERATIONS = 1000, CERTIFICATE_STEPS = 40 };
 
 static const double CERTIFICATE_TOLERANCE = 1e-6;
+static const double CERTIFICATE_DELTA = 1e-7;
 
 static FilStatus solve_alone(const FilSystem *s, const FilIslandTask *task, double *r,
                              FilIslandResult *result) {
@@ -93,7 +94,8 @@ static FilStatus prove_no_solution(const FilSystem *s, const FilIslandTask *task
     *proven = false;
     for (int k = 0; k < CERTIFICATE_STEPS && !*proven; k++) {
         memcpy(y, p, (size_t)s->size * sizeof *y);
-        if (!fil_proximal_move(x, 1.0, p)) {
+        // the smaller delta, the faster fades what is not part of the ray
+        if (!fil_proximal_move(x, fmax(CERTIFICATE_DELTA, pow(0.25, k)), p)) {
             break;
         }
         for (int j = 0; j < s->size; j++) {

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/timer.h"
 #include "law.h"
 #include "newton_step.h"
 
@@ -46,8 +47,9 @@ struct FilProximal {
     double best_scaled;
     double delta;
     int iterations;
-    int progress_at;   // iteration of the last real progress
-    double rho_factor; // of rho_i in the function
+    double seconds_factor; // spent in Newton's linear systems
+    int progress_at;       // iteration of the last real progress
+    double rho_factor;     // of rho_i in the function
 };
 
 // --- the function --------------------------------------------------------------------------------
@@ -189,7 +191,10 @@ static Inner solve_inner(FilProximal *x, double wanted, int max_count, int *coun
         }
         linearise(x);
         x->iterations++;
-        if (!fil_newton_step_solve(x->step, x->F, x->d)) {
+        const double begin = fil_seconds();
+        const bool found = fil_newton_step_solve(x->step, x->F, x->d);
+        x->seconds_factor += fil_seconds() - begin;
+        if (!found) {
             return INNER_FAILED;
         }
         for (int k = 0; k < size; k++) {
@@ -288,6 +293,8 @@ void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
     result->outcome = iterate(
         x, asked > 0 && asked - result->iterations < limit ? asked - result->iterations : limit);
     result->iterations += x->iterations;
+    result->seconds_factor += x->seconds_factor;
+    x->seconds_factor = 0.0;
     memcpy(r, x->best, bytes);
 }
 

@@ -349,6 +349,9 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     summarise(&x, info);
     publish(problem, &system, r, u, work, solution);
     info->seconds.total = fil_seconds() - begin;
+    info->seconds.other =
+        fmax(0.0, info->seconds.total - info->seconds.setup - info->seconds.sweeps -
+                      info->seconds.factor); // threads: phases add up over them
     return FIL_OK;
 }
 
