@@ -6,6 +6,7 @@
 #include "friction_answer.h"
 
 #include "base/arena.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "filum/fclib.h"
 #include "filum/generate.h"
@@ -641,7 +642,81 @@ static void the_default_solves_every_public_file(void) {
     CHECK(count > 0 && solved == count);
 }
 
+// W may have a block (i, j) without (j, i): blocks of one colour must not touch either way.
+static void sweeps_on_an_unsymmetric_pattern_have_the_same_bits(void) {
+    enum { N = 5000 };
+    int *start = calloc(N + 1, sizeof *start), *column = calloc(2 * N, sizeof *column);
+    double *value = calloc(18 * N, sizeof *value), *b = calloc(3 * N, sizeof *b),
+           *mu = calloc(N, sizeof *mu);
+    int next = 0;
+    for (int i = 0; i < N; i++) {
+        start[i] = next;
+        for (int j = i; j < N && j <= i + 1; j++) {
+            column[next] = j;
+            for (int k = 0; k < 3; k++) {
+                value[9 * next + 4 * k] = j == i ? 1.0 : 0.3;
+            }
+            next++;
+        }
+        b[3 * i] = -1.0 - 0.1 * (i % 7);
+        b[3 * i + 1] = 0.2 * (i % 5);
+        mu[i] = 0.4;
+    }
+    start[N] = next;
+    const FilFrictionProblem problem = {.block_count = N,
+                                        .block_size = 3,
+                                        .mu = mu,
+                                        .form = FIL_FORM_BLOCKS,
+                                        .blocks = {start, column, value},
+                                        .b = b};
+    FilFrictionSettings settings = make_settings(FIL_SOLVER_GAUSS_SEIDEL, 1e-10, 1);
+    Answer first = answer_of(&problem, &settings);
+    CHECK(first.info.outcome == FIL_CONVERGED);
+    for (int threads = 2; threads <= 4; threads += 2) {
+        settings.thread_count = threads;
+        Answer answer = answer_of(&problem, &settings);
+        CHECK(check_same_bits(answer.r, first.r, (size_t)first.size * sizeof *first.r));
+        answer_free(&answer);
+    }
+    answer_free(&first);
+    free(start);
+    free(column);
+    free(value);
+    free(b);
+    free(mu);
+}
+
+// A solve may itself run on one of the caller's threads.
+static void solve_in_loop(void *context, int item) {
+    Answer *answers = context;
+    const double W[36] = {2, 0, 0, 0, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1, 0, 0, 0, 1};
+    const double b[6] = {-1, 0.3, 0, -2, 0, 3}, mu[2] = {0.3, 0.5};
+    const int start[3] = {0, 1, 2}, column[2] = {0, 1};
+    const FilFrictionProblem problem = {.block_count = 2,
+                                        .block_size = 3,
+                                        .mu = mu,
+                                        .form = FIL_FORM_BLOCKS,
+                                        .blocks = {start, column, W},
+                                        .b = b};
+    const FilFrictionSettings settings = make_settings(FIL_SOLVER_AUTO, 1e-12, 1);
+    answers[item] = answer_of(&problem, &settings);
+}
+
+static void solves_run_on_the_threads_of_the_caller(void) {
+    Answer answers[8] = {{0}};
+    fil_parallel_for(8, 4, solve_in_loop, answers);
+    for (int k = 0; k < 8; k++) {
+        CHECK(answers[k].info.outcome == FIL_CONVERGED);
+        CHECK(check_same_bits(answers[k].r, answers[0].r, 6 * sizeof(double)));
+    }
+    for (int k = 0; k < 8; k++) {
+        answer_free(&answers[k]);
+    }
+}
+
 #define TESTS(X)                                                    \
+    X(solves_run_on_the_threads_of_the_caller)                      \
+    X(sweeps_on_an_unsymmetric_pattern_have_the_same_bits)          \
     X(every_form_has_the_same_solution)                             \
     X(velocities_of_bodies_satisfy_their_equations)                 \
     X(a_factored_operator_acts_like_the_stored_one)                 \

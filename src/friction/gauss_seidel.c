@@ -119,6 +119,7 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
     const int limit =
         task->settings->max_iterations > 0 ? task->settings->max_iterations : MAX_SWEEPS;
     const bool pyramids = task->settings->local == FIL_LOCAL_LINEARISED;
+    const double begin = fil_seconds();
     double best_scaled = INFINITY;
     memcpy(best, r, bytes);
     result->outcome = FIL_LIMIT;
@@ -155,6 +156,7 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
     for (int i = 0; i < s->n; i++) {
         result->fallbacks += x.fallbacks[i];
     }
+    result->seconds_sweeps += fil_seconds() - begin;
     memcpy(r, best, bytes);
     return FIL_OK;
 }
