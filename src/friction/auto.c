@@ -60,15 +60,37 @@ static FilStatus make_frictionless(const FilSystem *s, FilArena *arena, FilSyste
     return FIL_OK;
 }
 
+// x = W^T y; only a stored W may be unsymmetric.
+static void multiply_transposed(const FilSystem *s, const double *y, double *x) {
+    if (!s->has_blocks) {
+        fil_system_velocity(s, y, x, 1);
+        for (int k = 0; k < s->size; k++) {
+            x[k] -= s->b[k];
+        }
+        return;
+    }
+    memset(x, 0, (size_t)s->size * sizeof *x);
+    for (int i = 0; i < s->n; i++) {
+        const int d = fil_system_block_size(s, i);
+        for (int k = s->W.start[i]; k < s->W.start[i + 1]; k++) {
+            const int first = s->offset[s->W.column[k]];
+            const int e = fil_system_block_size(s, s->W.column[k]);
+            for (int a = 0; a < d * e; a++) {
+                x[first + a % e] += s->W.value[s->W.at[k] + a] * y[s->offset[i] + a / e];
+            }
+        }
+    }
+}
+
 // Whether y proves that the problem has no solution; Wy is scratch.
 static bool is_certificate(const FilSystem *s, const double *y, double *Wy) {
     double gain = 0.0, size = 0.0, motion = 0.0, free_motion = 0.0;
-    fil_system_velocity(s, y, Wy, 1); // W y + b
+    multiply_transposed(s, y, Wy);
     for (int i = 0; i < s->n; i++) {
         double p[FIL_BLOCK_MAX];
         fil_law_project(s->kind[i], fil_system_block_size(s, i), s->mu[i], y + s->offset[i], p);
         for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
-            const double wy = Wy[k] - s->b[k], rho = s->rho[i];
+            const double wy = Wy[k], rho = s->rho[i];
             const double outside = y[k] - p[k - s->offset[i]];
             size += y[k] * y[k] / rho;
             motion += (wy * wy * rho) + outside * outside / rho;

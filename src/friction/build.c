@@ -48,6 +48,46 @@ static FilStatus check_masses(const FilSparse *M, FilError *error) {
     return FIL_OK;
 }
 
+// An entry at (r, c) wants one at (c, r): a file with one triangle would pass for a lighter body.
+static FilStatus check_triangles(const FilSparse *M, FilArena *scratch, FilError *error) {
+    const int m = M->column_count;
+    const FilArenaMark arena_mark = fil_arena_mark(scratch);
+    int *start = FIL_NEW_ZEROED(scratch, int, m + 2), *mark = FIL_NEW(scratch, int, m);
+    int *column = FIL_NEW(scratch, int, M->start[m]); // of the entries, row by row
+    if (start == NULL || mark == NULL || column == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    int *fill = start + 1; // after filling, the start of the next row
+    for (int k = 0; k < M->start[m]; k++) {
+        fill[M->index[k] + 1]++;
+    }
+    for (int r = 0; r < m; r++) {
+        fill[r + 1] += fill[r];
+        mark[r] = -1;
+    }
+    for (int c = 0; c < m; c++) {
+        for (int k = M->start[c]; k < M->start[c + 1]; k++) {
+            column[fill[M->index[k]]++] = c;
+        }
+    }
+    FilStatus status = FIL_OK;
+    for (int c = 0; status == FIL_OK && c < m; c++) {
+        for (int k = M->start[c]; k < M->start[c + 1]; k++) {
+            mark[M->index[k]] = c;
+        }
+        for (int k = start[c]; status == FIL_OK && k < start[c + 1]; k++) {
+            if (mark[column[k]] != c) {
+                status = fil_fail(error, FIL_E_ARGUMENT,
+                                  "global.M has an entry at (%d, %d) but none at (%d, %d); both "
+                                  "triangles must be given",
+                                  c, column[k], column[k], c);
+            }
+        }
+    }
+    fil_arena_release(scratch, arena_mark);
+    return status;
+}
+
 static FilStatus fail_singular(const FilReduction *reduction, int body, FilError *error) {
     return fil_fail(
         error, FIL_E_ARGUMENT,
@@ -76,6 +116,7 @@ static FilStatus build_global(const FilFrictionProblem *problem, const FilSystem
         return FIL_E_NO_MEMORY;
     }
     FIL_TRY(check_masses(&problem->global.M, error));
+    FIL_TRY(check_triangles(&problem->global.M, scratch, error));
     FIL_TRY(fil_reduction_begin(&problem->global, arena, reduction));
     if (reduction->largest_body <= LARGE_BODY) {
         FIL_TRY(build_reduced(problem, reduction, arena, out, error));

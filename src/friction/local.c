@@ -393,6 +393,17 @@ static FilOutcome solve_scaled(FilLocalSolver solver, const FilLocalBlock *block
 FilOutcome fil_local_solve(FilLocalSolver solver, FilBlockKind kind, int size, const double *W,
                            const double *b, double mu, double *r, int *fallbacks) {
     FIL_ASSERT(size >= 1 && size <= FIL_BLOCK_MAX && mu >= 0.0);
+    double sum = 0.0; // not finite when anything is not: NaN would pass for solved
+    for (int k = 0; k < size * size; k++) {
+        sum += fabs(W[k]);
+    }
+    for (int k = 0; k < size; k++) {
+        sum += fabs(b[k]) + fabs(r[k]);
+    }
+    if (!(sum + mu <= DBL_MAX)) {
+        memset(r, 0, (size_t)size * sizeof *r);
+        return FIL_STALLED;
+    }
     const bool fast = solver == FIL_LOCAL_HYBRID && kind == FIL_BLOCK_COULOMB;
     if (fast && (size == 3 || size == 2) && solve_contact(size, W, b, mu, r)) {
         return FIL_CONVERGED;
