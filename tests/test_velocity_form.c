@@ -230,6 +230,34 @@ static void a_singular_sheet_is_refused(void) {
     free(sheet);
 }
 
+static void one_triangle_of_M_is_refused(void) {
+    Sheet *sheet = make_sheet(1.0);
+    sheet->M_start[1]--; // column 0 loses its last entry, row 2; (0, 2) is still there
+    memmove(sheet->M_index + sheet->M_start[1], sheet->M_index + sheet->M_start[1] + 1,
+            (size_t)(sheet->M_start[DOFS] - sheet->M_start[1] - 1) * sizeof(int));
+    memmove(sheet->M_value + sheet->M_start[1], sheet->M_value + sheet->M_start[1] + 1,
+            (size_t)(sheet->M_start[DOFS] - sheet->M_start[1] - 1) * sizeof(double));
+    for (int c = 2; c <= DOFS; c++) {
+        sheet->M_start[c]--;
+    }
+    double r[SIZE] = {0};
+    FilFrictionSolution solution = {r, NULL, NULL};
+    FilError error = {0};
+    CHECK(fil_friction_solve(&sheet->problem, NULL, NULL, &solution, NULL, &error) ==
+          FIL_E_ARGUMENT);
+    CHECK(strcmp(error.text, "global.M has an entry at (0, 2) but none at (2, 0); both triangles "
+                             "must be given") == 0);
+    free(sheet);
+}
+
+static void a_block_that_is_not_finite_is_not_solved(void) {
+    const double W[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {(double)NAN, 0, 0};
+    double r[3] = {0};
+    CHECK(fil_local_solve(FIL_LOCAL_HYBRID, FIL_BLOCK_COULOMB, 3, W, b, 0.3, r, NULL) ==
+          FIL_STALLED);
+    CHECK(r[0] == 0.0 && r[1] == 0.0 && r[2] == 0.0);
+}
+
 // The step found in velocities is that found in impulses.
 static void both_forms_give_the_same_newton_step(void) {
     FilGenerateDef def = fil_generate_def_default(FIL_GENERATE_FIBRES);
@@ -304,6 +332,8 @@ static void every_allocation_may_fail(void) {
 }
 
 #define TESTS(X)                                           \
+    X(one_triangle_of_M_is_refused)                        \
+    X(a_block_that_is_not_finite_is_not_solved)            \
     X(a_large_body_is_solved_without_forming_its_operator) \
     X(other_solvers_work_on_a_large_body_too)              \
     X(a_solver_that_needs_blocks_says_so)                  \
