@@ -46,20 +46,6 @@ static FilStatus solve_alone(const FilSystem *s, const FilIslandTask *task, doub
 
 // --- proof that there is no solution -------------------------------------------------------------
 
-// The problem without friction: mu = 0 in coulomb blocks.
-static FilStatus make_frictionless(const FilSystem *s, FilArena *arena, FilSystem *out) {
-    double *mu = FIL_NEW(arena, double, s->n);
-    if (mu == NULL) {
-        return FIL_E_NO_MEMORY;
-    }
-    for (int i = 0; i < s->n; i++) {
-        mu[i] = s->kind[i] == FIL_BLOCK_COULOMB ? 0.0 : s->mu[i];
-    }
-    *out = *s;
-    out->mu = mu;
-    return FIL_OK;
-}
-
 // x = W^T y; only a stored W may be unsymmetric.
 static void multiply_transposed(const FilSystem *s, const double *y, double *x) {
     if (!s->has_blocks) {
@@ -104,7 +90,7 @@ static bool is_certificate(const FilSystem *s, const double *y, double *Wy) {
 
 static FilStatus prove_no_solution(const FilSystem *s, const FilIslandTask *task, bool *proven) {
     FilSystem frictionless;
-    FIL_TRY(make_frictionless(s, task->arena, &frictionless));
+    FIL_TRY(fil_system_without_friction(s, task->arena, &frictionless));
     double *p = FIL_NEW_ZEROED(task->arena, double, s->size);
     double *y = FIL_NEW(task->arena, double, s->size);
     double *work = FIL_NEW(task->arena, double, s->size);

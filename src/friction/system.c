@@ -372,6 +372,19 @@ FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *ar
     return fil_system_find_scales(out, arena);
 }
 
+FilStatus fil_system_without_friction(const FilSystem *s, FilArena *arena, FilSystem *out) {
+    double *mu = FIL_NEW(arena, double, s->n);
+    if (mu == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    for (int i = 0; i < s->n; i++) {
+        mu[i] = s->kind[i] == FIL_BLOCK_COULOMB ? 0.0 : s->mu[i];
+    }
+    *out = *s;
+    out->mu = mu;
+    return FIL_OK;
+}
+
 // --- velocities and residuals --------------------------------------------------------------------
 
 typedef struct Velocity {

@@ -69,6 +69,9 @@ FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *ar
 FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, const int *local,
                           FilArena *arena, FilSystem *out);
 
+/// The same system with mu = 0 in its coulomb blocks.
+FilStatus fil_system_without_friction(const FilSystem *s, FilArena *arena, FilSystem *out);
+
 /// u = W r + b.
 void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads);
 

@@ -15,14 +15,9 @@
 static FilStatus make_convex(const FilSystem *s, bool friction, FilArena *arena, FilSystem *out) {
     FIL_TRY(fil_system_as_cones(s, arena, out));
     if (!friction) {
-        double *mu = FIL_NEW(arena, double, s->n);
-        if (mu == NULL) {
-            return FIL_E_NO_MEMORY;
-        }
-        for (int i = 0; i < s->n; i++) {
-            mu[i] = s->kind[i] == FIL_BLOCK_COULOMB ? 0.0 : s->mu[i];
-        }
-        out->mu = mu;
+        FilSystem slippery;
+        FIL_TRY(fil_system_without_friction(s, arena, &slippery));
+        out->mu = slippery.mu;
     }
     return FIL_OK;
 }
