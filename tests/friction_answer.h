@@ -9,11 +9,11 @@
 #include <stdlib.h>
 
 typedef struct Answer {
-    int size;         // unknowns
-    double *r, *u;    // [size]
-    double *v;        // [m] in the global form
-    FilStatus status; // of the call
+    double *r, *u; // [size]
+    double *v;     // [m] in the global form
     FilFrictionInfo info;
+    int size;         // unknowns
+    FilStatus status; // of the call
 } Answer;
 
 static inline int problem_block_size(const FilFrictionProblem *problem, int i) {
