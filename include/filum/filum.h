@@ -8,5 +8,7 @@
 #include "filum/friction.h"
 #include "filum/generate.h"
 #include "filum/matrix.h"
+#include "filum/pose.h"
+#include "filum/rod.h"
 
 #endif

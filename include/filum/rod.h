@@ -1,0 +1,267 @@
+#ifndef FIL_ROD_H
+#define FIL_ROD_H
+
+/// Elastic rods: five models behind one set of functions.
+///
+/// A rod is a centreline r(s), 0 <= s <= length, with a frame of three axes on every section: n0 is
+/// the tangent, n1 and n2 are the principal axes of the section. kappa = (twist, kappa1, kappa2) is
+/// how the frame turns along the rod, seen from the frame: n_k' = R kappa x n_k, in 1/m. The rod
+/// resists kappa - natural kappa with the stiffness (GJ, EI1, EI2).
+///
+/// Make a definition with fil_rod_def_default(), change what you need, create the rod, then step
+/// it in time or ask for its equilibrium. SI units everywhere. A rod is used by one thread at a
+/// time; different rods may be used by different threads.
+
+#include "filum/base.h"
+#include "filum/pose.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// One table: the models, their names and what they are.
+#define FIL_ROD_MODEL_TABLE(X)                                                                    \
+    X(FIL_ROD_HELIX, "helix", "super-helix: curvature and twist constant in each element")        \
+    X(FIL_ROD_CLOTHOID, "clothoid", "super-clothoid: curvature and twist linear in each element") \
+    X(FIL_ROD_DER, "der", "discrete elastic rod: nodes and twist angles")                         \
+    X(FIL_ROD_CORDE, "corde", "nodes and quaternions, softly coupled")                            \
+    X(FIL_ROD_CHAIN, "chain", "masses and springs, without twist")
+
+#define FIL_ROD_MODEL_ENUM(code, name, text) code,
+typedef enum FilRodModel {
+    FIL_ROD_MODEL_TABLE(FIL_ROD_MODEL_ENUM) FIL_ROD_MODEL_COUNT
+} FilRodModel;
+
+/// "helix" for FIL_ROD_HELIX; never NULL.
+FIL_API const char *fil_rod_model_name(FilRodModel model);
+
+/// How an end of the rod is held.
+#define FIL_ROD_END_TABLE(X)      \
+    X(FIL_END_FREE, "free")       \
+    X(FIL_END_PINNED, "pinned")   \
+    X(FIL_END_SLIDING, "sliding") \
+    X(FIL_END_CLAMPED, "clamped")
+
+#define FIL_ROD_END_ENUM(code, name) code,
+/// pinned: the position is held; clamped: position and frame; sliding: as clamped, but free to move
+/// along the axis n0 of the pose that holds it.
+typedef enum FilEndKind { FIL_ROD_END_TABLE(FIL_ROD_END_ENUM) FIL_END_COUNT } FilEndKind;
+
+typedef struct FilRodEnd {
+    FilEndKind kind;
+    /// A driven end: overwrite `pose`, which holds the start pose, with the pose at `time` (s). It
+    /// must be a continuous function of time; only what `kind` holds is used. NULL: the end stays
+    /// where it starts.
+    void (*motion)(void *user, double time, FilPose *pose);
+    void *user;
+} FilRodEnd;
+
+#define FIL_SECTION_TABLE(X)            \
+    X(FIL_SECTION_ROUND, "round")       \
+    X(FIL_SECTION_HOLLOW, "hollow")     \
+    X(FIL_SECTION_ELLIPTIC, "elliptic") \
+    X(FIL_SECTION_GIVEN, "given")
+
+#define FIL_SECTION_ENUM(code, name) code,
+typedef enum FilSectionKind {
+    FIL_SECTION_TABLE(FIL_SECTION_ENUM) FIL_SECTION_COUNT
+} FilSectionKind;
+
+/// The cross-section: a shape and a material, or measured stiffness.
+typedef struct FilSection {
+    FilSectionKind kind;
+    double radius;       ///< m: round, outer radius of hollow; given: of the surface, for contact
+    double inner_radius; ///< m: hollow
+    double radii[2];     ///< m: elliptic, half-axes along n1 and n2
+    double young;        ///< Pa: round, hollow, elliptic
+    double poisson;      ///< shear modulus = young / (2 (1 + poisson)); above -1, at most 0.5
+    double density;      ///< kg/m^3
+    double bend[2];      ///< N m^2: given, EI1 and EI2, about n1 and n2
+    double twist;        ///< N m^2: given, GJ
+    double mass;         ///< kg/m: given
+    double stretch;      ///< N: given, EA of models that can stretch; 0: 4 max(EI) / radius^2
+    double spin_inertia; ///< kg m: given, inertia about the tangent; 0: mass radius^2 / 2
+} FilSection;
+
+/// A force (N) and a torque (N m) in world axes on the section at arc length `s`.
+typedef struct FilRodLoad {
+    double s; ///< m, 0 .. length
+    double force[3];
+    double torque[3];
+} FilRodLoad;
+
+/// Where an element of a tree hangs: at the end of element `parent` (-1: at the root), turned by
+/// `axis`: the element's first axes, expressed in the axes at the end of its parent.
+typedef struct FilRodJoint {
+    int parent; ///< below the element's own index
+    double axis[3][3];
+} FilRodJoint;
+
+/// How the equations of a step are solved.
+#define FIL_ROD_STEP_TABLE(X)              \
+    X(FIL_ROD_STEP_AUTO, "auto")           \
+    X(FIL_ROD_STEP_DENSE, "dense")         \
+    X(FIL_ROD_STEP_RECURSIVE, "recursive") \
+    X(FIL_ROD_STEP_IMPLICIT, "implicit")   \
+    X(FIL_ROD_STEP_EXPLICIT, "explicit")
+
+#define FIL_ROD_STEP_ENUM(code, name) code,
+/// auto: the best of the model. dense and recursive: helix, clothoid. explicit: corde alone.
+/// implicit: der, corde, chain.
+typedef enum FilRodStepKind {
+    FIL_ROD_STEP_TABLE(FIL_ROD_STEP_ENUM) FIL_ROD_STEP_COUNT
+} FilRodStepKind;
+
+/// What a rod is made of, how it is held and how it starts.
+typedef struct FilRodDef {
+    FilRodModel model;
+    int element_count;
+    double length;                 ///< m
+    const double *element_lengths; ///< m, [element_count], adding up to length; NULL: all equal
+    FilSection section;
+    const FilSection *sections; ///< [element_count], instead of `section`; may be NULL
+
+    double natural_curvature[3]; ///< 1/m: (twist, kappa1, kappa2) of the whole rod at rest
+    /// Instead of it, 3 numbers each for `natural_count` places: element_count of them (constant in
+    /// each element) or element_count + 1 (at the joints, linear between). May be NULL.
+    const double *natural_curvatures;
+    int natural_count;
+    const double *start_curvatures; ///< the shape at time 0, in the same way; NULL: the natural one
+    int start_count;
+    const FilRodJoint *joints; ///< [element_count]: a tree (helix only); NULL: one line
+
+    FilPose root; ///< of the section s = 0 at time 0
+    FilRodEnd root_end, tip_end;
+    double gravity[3]; ///< m/s^2
+    double damping;    ///< s: the rod resists kappa' as `damping` times its stiffness
+    double drag;       ///< kg/(m s): air resists with `drag` times velocity, per length
+    double growth;     ///< 1/s: length(t) = length (1 + growth t), at constant curvature
+    const FilRodLoad *loads;
+    int load_count;
+
+    double theta; ///< of the time scheme, 1/2 .. 1
+    FilRodStepKind step_kind;
+    bool quasistatic_twist; ///< der: the twist angles always minimise the energy
+} FilRodDef;
+
+/// A hair: clothoid, 10 elements, 0.2 m, round of radius 50 um, clamped at the origin with n0 along
+/// x and n2 along z, free at the tip, gravity along -z, implicit Euler.
+FIL_API FilRodDef fil_rod_def_default(void);
+
+typedef struct FilRod FilRod;
+
+/// Make a rod. The definition and all it points to may go afterwards. The caller owns `*out` and
+/// gives it back with fil_rod_destroy(). On failure `*out` is left alone and `error`, when not
+/// NULL, names the field, its value and the rule.
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_create(const FilRodDef *def, const FilAllocator *allocator,
+                                                FilRod **out, FilError *error);
+FIL_API void fil_rod_destroy(FilRod *rod);
+
+// --- a rod in time -------------------------------------------------------------------------------
+
+typedef struct FilRodStepInfo {
+    int iterations;  ///< Newton steps (1 where the step is linear)
+    double residual; ///< of the step's equations, relative to the momenta and impulses in them
+    bool converged;
+} FilRodStepInfo;
+
+/// Advance by `dt` seconds. A step that does not converge is a result: look at `info` (may be
+/// NULL). When it would leave the range of numbers the rod stays as it was and the call fails.
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info,
+                                              FilError *error);
+
+/// The same for many rods, on up to `threads` threads (0: all). `infos` is NULL or has `count`
+/// places. All rods are tried; the first failure, by index, is returned.
+FIL_API FIL_MUST_CHECK FilStatus fil_rods_step(FilRod *const *rods, int count, double dt,
+                                               int threads, FilRodStepInfo *infos, FilError *error);
+
+FIL_API double fil_rod_time(const FilRod *rod);   ///< s
+FIL_API double fil_rod_length(const FilRod *rod); ///< m, now
+FIL_API int fil_rod_element_count(const FilRod *rod);
+FIL_API int fil_rod_dof_count(const FilRod *rod); ///< degrees of freedom, held ones left out
+
+/// A step that is safe for the rod as it is: what its explicit terms allow.
+FIL_API double fil_rod_largest_step(const FilRod *rod);
+
+// --- looking at a rod ----------------------------------------------------------------------------
+
+/// Pose and motion (each may be NULL) of the section at arc length `s`, clamped to the rod. Chains
+/// have no frame: their axes follow the tangent without turning about it.
+FIL_API void fil_rod_at(const FilRod *rod, double s, FilPose *pose, FilRate *rate);
+/// The same at the fraction `u` (0 .. 1) of an element, for trees too.
+FIL_API void fil_rod_element_at(const FilRod *rod, int element, double u, FilPose *pose,
+                                FilRate *rate);
+/// (twist, kappa1, kappa2) at the fraction `u` of an element, 1/m.
+FIL_API void fil_rod_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
+
+typedef struct FilRodEnergy {
+    double kinetic; ///< J
+    double bend, twist, stretch;
+    double gravity; ///< 0 at the height of the world's origin
+    double loads;   ///< - work of the forces since the origin (torques left out)
+} FilRodEnergy;
+
+FIL_API void fil_rod_energy(const FilRod *rod, FilRodEnergy *energy);
+
+/// The state as one array: what a checkpoint saves. It fits rods of the same definition.
+FIL_API int fil_rod_state_count(const FilRod *rod);
+FIL_API void fil_rod_get_state(const FilRod *rod, double *state);
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_state(FilRod *rod, const double *state,
+                                                   FilError *error);
+
+// --- changing a rod ------------------------------------------------------------------------------
+
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_loads(FilRod *rod, const FilRodLoad *loads, int count,
+                                                   FilError *error);
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_gravity(FilRod *rod, const double gravity[3],
+                                                     FilError *error);
+/// As in the definition: `count` is element_count or element_count + 1.
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_natural(FilRod *rod, const double *curvatures,
+                                                     int count, FilError *error);
+/// Scale all elements so that the rod is `length` long, at constant curvature.
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_length(FilRod *rod, double length, FilError *error);
+
+/// Choose the natural shape for which the present one is an equilibrium (helix and clothoid).
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_hold_shape(FilRod *rod, FilError *error);
+
+// --- statics -------------------------------------------------------------------------------------
+
+typedef struct FilStaticsSettings {
+    double tolerance; ///< of the residual
+    int max_iterations;
+} FilStaticsSettings;
+
+FIL_API FilStaticsSettings fil_statics_settings_default(void);
+
+typedef struct FilStaticsInfo {
+    int iterations;
+    double residual;            ///< |gradient| relative to the forces in it
+    double energy;              ///< J, potential
+    double smallest_eigenvalue; ///< of the Hessian on the free directions, see fil_rod_stability()
+    bool converged;
+    bool stable;
+} FilStaticsInfo;
+
+/// Bring the rod to an equilibrium near its present shape, at rest: a minimum of its energy, found
+/// by Newton's method that leaves saddle points along directions of negative curvature.
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_equilibrium(FilRod *rod,
+                                                     const FilStaticsSettings *settings,
+                                                     FilStaticsInfo *info, FilError *error);
+
+typedef struct FilStability {
+    /// Smallest eigenvalue of the Hessian of the energy, relative to the model's elastic stiffness:
+    /// of the pencil (Hessian, stiffness at rest); 1 for an unloaded rod, below 0 unstable.
+    double smallest_eigenvalue;
+    double residual; ///< how far the shape is from an equilibrium
+    bool stable;
+} FilStability;
+
+/// Whether the present shape is a stable equilibrium.
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_stability(const FilRod *rod, FilStability *stability,
+                                                   FilError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

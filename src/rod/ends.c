@@ -1,0 +1,63 @@
+// ends.c - where the ends of a rod are held, and the linear rows that hold them.
+//
+// For a section with pose (r, R) and Jacobian rows J_v, J_w (velocity and spin in world axes), an
+// end held at (h, H) wants r = h and R = H. The error in position is r - h; the error in rotation
+// is the rotation vector of R H^T, in world axes. A sliding end leaves out the part of r - h along
+// H's n0.
+#include "rod.h"
+
+#include <string.h>
+
+#include "math/rotation.h"
+#include "math/vec3.h"
+
+void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilPose *pose) {
+    *pose = end == &rod->root_end ? rod->root_start : rod->tip_start;
+    if (end->motion != NULL) {
+        end->motion(end->user, time, pose);
+    }
+}
+
+int fil_rod_hold_count(FilEndKind kind) {
+    static const int counts[FIL_END_COUNT] = {
+        [FIL_END_FREE] = 0, [FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6};
+    return counts[kind];
+}
+
+// R H^T of two poses, whose axes are the columns of R and H.
+static void turn_between(const FilPose *pose, const FilPose *held, double a[3]) {
+    double Q[9] = {0.0};
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 3; i++) {
+            fil_add3(pose->axis[k][i], held->axis[k], Q + 3 * i);
+        }
+    }
+    fil_rotation_log(Q, a);
+}
+
+// row = sum_k direction[k] jacobian row k.
+static void combine(const double direction[3], const double *jacobian, int n, double *row) {
+    for (int j = 0; j < n; j++) {
+        row[j] = direction[0] * jacobian[j] + direction[1] * jacobian[n + j] +
+                 direction[2] * jacobian[2 * n + j];
+    }
+}
+
+int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, const FilPose *held,
+                      const double *jacobian, double *rows, double *error) {
+    int n = rod->dof_count, count = 0;
+    double gap[3], turn[3];
+    fil_subtract3(pose->position, held->position, gap);
+    for (int k = kind == FIL_END_SLIDING ? 1 : 0; kind != FIL_END_FREE && k < 3; k++) {
+        combine(held->axis[k], jacobian, n, rows + (size_t)count * (size_t)n);
+        error[count++] = fil_dot3(held->axis[k], gap);
+    }
+    if (kind == FIL_END_SLIDING || kind == FIL_END_CLAMPED) {
+        turn_between(pose, held, turn);
+        memcpy(rows + (size_t)count * (size_t)n, jacobian + 3 * (size_t)n,
+               sizeof(double) * 3 * (size_t)n);
+        memcpy(error + count, turn, sizeof turn);
+        count += 3;
+    }
+    return count;
+}

@@ -1,0 +1,169 @@
+#ifndef FIL_ROD_ROD_H
+#define FIL_ROD_ROD_H
+
+// What all rod models share, and the table that a model is.
+//
+// Coordinates and velocities. A model's configuration lives on a manifold (frames are rotations);
+// its velocity v is a plain vector of `dof_count` numbers, and so are generalised forces. Held
+// degrees of freedom that a model can leave out are left out; what it cannot leave out (the far end
+// of a reduced rod, a sliding end) it states as row_count <= FIL_ROD_ROWS linear rows.
+//
+// One step of the theta-scheme, q+ = q + dt ((1 - theta) v + theta v+), comes down to
+//     A v+ = rhs + C^T lambda + (contact rows)^T r,    A = M + theta dt D + theta^2 dt^2 K,
+// where prepare() places A (factored) and rhs. A model with nonlinear elasticity is linearised at a
+// guess of v+; calling prepare() again with the last v+ as guess is Newton's method. A is symmetric
+// and positive definite.
+
+#include "base/arena.h"
+#include "filum/rod.h"
+
+#define FIL_ROD_STATE 2 // numbers of the state that all models have: time, length
+#define FIL_ROD_ROWS 12 // rows that hold both ends, at most
+
+typedef struct FilRodTable FilRodTable;
+
+// A section as the models use it.
+typedef struct FilStiffness {
+    double kappa[3];     // N m^2: GJ, EI1, EI2
+    double stretch;      // N: EA
+    double mass;         // kg/m
+    double spin_inertia; // kg m: about the tangent
+    double radius;       // m: of the surface (the larger one of an ellipse)
+} FilStiffness;
+
+struct FilRod {
+    const FilRodTable *table;
+    void *data; // the model's own, in `arena`
+    FilArena arena;
+
+    // model: frozen
+    int element_count, dof_count;
+    int row_count; // of end_rows
+    FilRodModel model;
+    FilRodStepKind step_kind;
+    bool quasistatic_twist;
+    double theta;
+    FilStiffness *sections; // [element_count]
+    FilRodJoint *joints;    // [element_count] or NULL
+    FilRodEnd root_end, tip_end;
+    FilPose root_start, tip_start; // poses at time 0
+    double start_length, growth;
+
+    // parameters: may change between steps
+    double *lengths; // [element_count] m, now
+    double *natural; // [element_count][2][3] 1/m: kappa at the two ends of each element
+    double gravity[3];
+    double damping, drag;
+    FilRodLoad *loads; // [load_count], room for load_room
+    int load_count, load_room;
+
+    // state: one array; the first FIL_ROD_STATE numbers are the time and the length, the rest is
+    // the model's: coordinates, velocities, reference frames
+    double *state; // [state_count]
+    int state_count;
+
+    // scratch of fil_rod_step
+    double *rhs, *before, *velocity, *trial; // [dof_count]
+    double *rows, *columns;                  // [row_count][dof_count]: C and A^-1 C^T
+    double *saved;                           // [state_count]
+    FilStatus step_status;                   // of the last step in fil_rods_step()
+};
+
+struct FilRodTable {
+    const char *name;
+    bool framed; // has frames: twist, torque
+
+    // Check what is particular to the model; set dof_count, row_count, state_count, allocate state
+    // (with fil_rod_new_state) and data in the arena, and place the start shape (`start`: kappa at
+    // the two ends of each element, [element_count][2][3]) at rest. All else of `rod` is filled in
+    // already.
+    FilStatus (*create)(FilRod *rod, const double *start, FilError *error);
+
+    // Place and factor A at the present state, linearised at the velocity `guess` (NULL: the
+    // present one), and write rhs. Returns the residual |A guess - rhs| of the nonlinear step,
+    // relative to the terms in it (0 for a model whose step is linear, and without a guess).
+    double (*prepare)(FilRod *rod, double dt, const double *guess, double *rhs);
+    // What the step minimises, for a velocity v+ of its end: the incremental potential, whose
+    // gradient prepare() brings to zero. NULL: the step is linear, one prepare() is all.
+    double (*merit)(FilRod *rod, double dt, const double *velocity);
+    // x <- A^-1 x, for the A of the last prepare(); O(N).
+    void (*solve)(const FilRod *rod, double *x);
+    // Take the step with the velocity v+ of its end; time moves too.
+    void (*advance)(FilRod *rod, double dt, const double *velocity);
+
+    void (*get_velocity)(const FilRod *rod, double *velocity);
+    // Move the configuration along dx, a displacement of dof_count numbers; velocities stay.
+    void (*move)(FilRod *rod, const double *dx);
+
+    // The section at the fraction u of an element: pose, motion (may be NULL), and the rows that
+    // turn v into velocity (3) and spin (3): jacobian is 6 x dof_count, row-major.
+    void (*at)(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
+    void (*jacobian)(const FilRod *rod, int element, double u, double *jacobian);
+    void (*curvature_at)(const FilRod *rod, int element, double u, double kappa[3]);
+
+    // Rows C that hold the ends beyond what the coordinates already hold: C dx = -error brings the
+    // configuration to where the ends are held at `time`. Writes C (row-major, row_count of the
+    // rod) and the errors (m; rad).
+    void (*end_rows)(const FilRod *rod, double time, double *rows, double *error);
+
+    void (*energy)(const FilRod *rod, FilRodEnergy *energy);
+    // Of the potential energy (elastic, gravity, loads; torques as follower-free generalised
+    // forces): gradient [dof_count]; Hessian and elastic stiffness alone (at zero gravity and
+    // load), dense symmetric, [dof_count][dof_count].
+    void (*gradient)(const FilRod *rod, double *gradient);
+    void (*hessian)(const FilRod *rod, double *hessian);
+    void (*stiffness)(const FilRod *rod, double *stiffness);
+
+    double (*largest_step)(const FilRod *rod);
+    // Lengths or natural curvatures changed, or the state was set.
+    void (*refresh)(FilRod *rod);
+    // Choose natural curvatures (rod->natural) for which the present shape is an equilibrium; NULL
+    // where a model cannot.
+    void (*hold_shape)(FilRod *rod);
+};
+
+/// The table of a model.
+const FilRodTable *fil_rod_table(FilRodModel model);
+
+// --- shared small parts --------------------------------------------------------------------------
+
+/// Where and how an end is held at `time`, for ends that are held at all.
+void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilPose *pose);
+
+/// How far `pose` is from `held` in the directions that an end of this kind holds, and the rows for
+/// it: `jacobian` (6 x dof_count: velocity, spin) is combined into rows. Returns how many.
+int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, const FilPose *held,
+                      const double *jacobian, double *rows, double *error);
+/// How many rows fil_rod_hold_rows() gives.
+int fil_rod_hold_count(FilEndKind kind);
+
+/// The element and the fraction of it at arc length `s`, clamped to the rod.
+int fil_rod_locate(const FilRod *rod, double s, double *u);
+
+/// Solve S lambda = b in place for the m <= FIL_ROD_ROWS rows that hold the ends, S symmetric and
+/// positive semi-definite; what depends on other rows is left at 0.
+void fil_rod_solve_rows(int m, double *S, double *b);
+
+/// Allocate the state: `count` numbers of the model's own, which follow the common ones. Returns
+/// where they start, NULL when there is no memory.
+double *fil_rod_new_state(FilRod *rod, int count);
+
+/// One section with the numbers that its kind and material stand for.
+FilStatus fil_section_resolve(const FilSection *section, FilStiffness *out, FilError *error);
+
+/// Check a definition, apart from what is particular to its model.
+FilStatus fil_rod_def_check(const FilRodDef *def, FilError *error);
+
+/// Check loads for a rod of this length; `framed`: its model takes torques.
+FilStatus fil_rod_loads_check(const FilRodLoad *loads, int count, double length, bool framed,
+                              FilError *error);
+
+/// Check a table of curvatures (NULL is fine) for a rod of so many elements.
+FilStatus fil_rod_table_check(const double *table, int count, int elements, const char *name,
+                              FilError *error);
+
+/// Spread a table of `count` curvatures (element_count: constant in each element; one more: at the
+/// joints) over the elements: out is [element_count][2][3], both ends of each.
+void fil_rod_spread(const double *curvatures, int count, int element_count, double *out);
+
+#endif

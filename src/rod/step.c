@@ -1,0 +1,221 @@
+// step.c - one time step of a rod, whatever its model.
+//
+// The model gives A v+ = rhs (rod.h). Held ends that are not part of the coordinates are rows C
+// that must bring the configuration to where the ends are held at the end of the step:
+//     C (theta v+ + (1 - theta) v) dt = -error,
+// solved with the Schur complement C A^-1 C^T, at most 12 x 12. Where elasticity is nonlinear this
+// is one step of Newton's method on the incremental potential; steps are halved until it falls.
+#include "rod.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "math/vec3.h"
+
+enum { MAX_NEWTON = 60, MAX_HALVINGS = 12 };
+static const double newton_tolerance = 1e-10;
+
+static double dot(const double *a, const double *b, int n) {
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+// x, the step without the rows C, becomes the step with them.
+static void hold_ends(FilRod *rod, double dt, double *x) {
+    int n = rod->dof_count, m = rod->row_count;
+    if (m == 0) {
+        return;
+    }
+    double error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS], lambda[FIL_ROD_ROWS];
+    rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
+    memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
+    for (int i = 0; i < m; i++) {
+        rod->table->solve(rod, rod->columns + (size_t)i * (size_t)n);
+    }
+    for (int i = 0; i < m; i++) {
+        const double *row = rod->rows + (size_t)i * (size_t)n;
+        for (int j = 0; j < m; j++) {
+            S[m * i + j] = dot(row, rod->columns + (size_t)j * (size_t)n, n);
+        }
+        double wanted =
+            -(error[i] / dt + (1.0 - rod->theta) * dot(row, rod->before, n)) / rod->theta;
+        lambda[i] = wanted - dot(row, x, n);
+    }
+    fil_rod_solve_rows(m, S, lambda);
+    for (int i = 0; i < m; i++) {
+        const double *column = rod->columns + (size_t)i * (size_t)n;
+        for (int j = 0; j < n; j++) {
+            x[j] += lambda[i] * column[j];
+        }
+    }
+}
+
+// Pivoted elimination with small pivots left out: rows that the rod cannot follow, such as both
+// ends of a straight rod along its axis, are kept as well as they can be.
+void fil_rod_solve_rows(int m, double *S, double *b) {
+    int order[FIL_ROD_ROWS];
+    double largest = 0.0;
+    for (int i = 0; i < m; i++) {
+        order[i] = i;
+        largest = fmax(largest, S[m * i + i]);
+    }
+    int rank = 0;
+    for (; rank < m; rank++) {
+        int best = rank;
+        for (int i = rank; i < m; i++) {
+            best = S[m * order[i] + order[i]] > S[m * order[best] + order[best]] ? i : best;
+        }
+        int p = order[best];
+        order[best] = order[rank];
+        order[rank] = p;
+        double pivot = S[m * p + p];
+        if (!(pivot > 1e-14 * largest)) {
+            break;
+        }
+        for (int k = rank + 1; k < m; k++) {
+            int i = order[k];
+            double factor = S[m * i + p] / pivot;
+            for (int l = rank + 1; l < m; l++) {
+                S[m * i + order[l]] -= factor * S[m * p + order[l]];
+            }
+            b[i] -= factor * b[p];
+        }
+    }
+    for (int k = m - 1; k >= 0; k--) {
+        int p = order[k];
+        for (int l = k + 1; l < rank; l++) {
+            b[p] -= k < rank ? S[m * p + order[l]] * b[order[l]] : 0.0;
+        }
+        b[p] = k < rank ? b[p] / S[m * p + p] : 0.0;
+    }
+}
+
+static bool is_finite(const double *x, int count) {
+    int bad = 0;
+    for (int k = 0; k < count; k++) {
+        bad |= !(fabs(x[k]) <= DBL_MAX);
+    }
+    return bad == 0;
+}
+
+// The largest part of the way from `from` to `to` that lowers what the step minimises.
+static void search_line(FilRod *rod, double dt, const double *from, double *to) {
+    double start = rod->table->merit(rod, dt, from);
+    for (int k = 0; k < MAX_HALVINGS; k++) {
+        double merit = rod->table->merit(rod, dt, to);
+        if (merit <= start + 1e-12 * fabs(start)) {
+            return;
+        }
+        for (int j = 0; j < rod->dof_count; j++) {
+            to[j] = 0.5 * (to[j] + from[j]);
+        }
+    }
+}
+
+// v+ into rod->velocity.
+static void find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
+    int n = rod->dof_count;
+    size_t bytes = sizeof(double) * (size_t)n;
+    rod->table->get_velocity(rod, rod->velocity);
+    memcpy(rod->before, rod->velocity, bytes);
+    info->residual = rod->table->prepare(rod, dt, NULL, rod->rhs);
+    for (info->iterations = 1;; info->iterations++) {
+        memcpy(rod->trial, rod->rhs, bytes);
+        rod->table->solve(rod, rod->trial);
+        hold_ends(rod, dt, rod->trial);
+        if (rod->table->merit == NULL) {
+            memcpy(rod->velocity, rod->trial, bytes);
+            info->converged = true;
+            return;
+        }
+        if (info->iterations > 1) {
+            search_line(rod, dt, rod->velocity, rod->trial);
+        }
+        memcpy(rod->velocity, rod->trial, bytes);
+        info->residual = rod->table->prepare(rod, dt, rod->velocity, rod->rhs);
+        info->converged = info->residual <= newton_tolerance;
+        if (info->converged || info->iterations >= MAX_NEWTON || !isfinite(info->residual)) {
+            return;
+        }
+    }
+}
+
+static FilStatus check_motions(const FilRod *rod, double time, FilError *error) {
+    const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
+    for (int k = 0; k < 2; k++) {
+        if (ends[k]->motion == NULL) {
+            continue;
+        }
+        FilPose pose;
+        fil_rod_end_pose(rod, ends[k], time, &pose);
+        if (!is_finite(pose.position, 3) || !is_finite(pose.axis[0], 9)) {
+            return fil_fail(error, FIL_E_ARGUMENT,
+                            "%s.motion gives a pose that is not finite at time %g s",
+                            k == 0 ? "root_end" : "tip_end", time);
+        }
+    }
+    return FIL_OK;
+}
+
+static FilStatus grow(FilRod *rod, double time, FilError *error) {
+    if (rod->growth == 0.0) {
+        return FIL_OK;
+    }
+    return fil_rod_set_length(rod, rod->start_length * (1.0 + rod->growth * time), error);
+}
+
+FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
+    if (!(dt > 0.0 && isfinite(dt))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "dt is %g; it must be positive and finite",
+                        isnan(dt) ? (double)NAN : dt);
+    }
+    FIL_TRY(check_motions(rod, rod->state[0] + dt, error));
+    FilRodStepInfo unused;
+    FilRodStepInfo *result = info != NULL ? info : &unused;
+    *result = (FilRodStepInfo){0};
+    fil_rod_get_state(rod, rod->saved);
+    find_velocity(rod, dt, result);
+    if (is_finite(rod->velocity, rod->dof_count)) {
+        rod->table->advance(rod, dt, rod->velocity);
+    }
+    if (!is_finite(rod->velocity, rod->dof_count) || !is_finite(rod->state, rod->state_count)) {
+        result->converged = false;
+        FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "dt is %g; the rod leaves the range of numbers, a step of %.1g may do", dt,
+                        rod->table->largest_step(rod));
+    }
+    return grow(rod, rod->state[0], error);
+}
+
+typedef struct Batch {
+    FilRod *const *rods;
+    FilRodStepInfo *infos;
+    double dt;
+} Batch;
+
+static void step_range(void *context, int first, int last) {
+    const Batch *batch = context;
+    for (int i = first; i < last; i++) {
+        FilRodStepInfo *info = batch->infos != NULL ? &batch->infos[i] : NULL;
+        batch->rods[i]->step_status = fil_rod_step(batch->rods[i], batch->dt, info, NULL);
+    }
+}
+
+FilStatus fil_rods_step(FilRod *const *rods, int count, double dt, int threads,
+                        FilRodStepInfo *infos, FilError *error) {
+    Batch batch = {.rods = rods, .infos = infos, .dt = dt};
+    fil_parallel_ranges(count, 16, fil_thread_count(threads), step_range, &batch);
+    for (int i = 0; i < count; i++) {
+        if (rods[i]->step_status != FIL_OK) {
+            // a rod that failed stayed as it was: it fails again, now with its sentence
+            return fil_rod_step(rods[i], dt, infos != NULL ? &infos[i] : NULL, error);
+        }
+    }
+    return FIL_OK;
+}
