@@ -257,7 +257,7 @@ typedef struct FilStability {
 } FilStability;
 
 /// Whether the present shape is a stable equilibrium.
-FIL_API FIL_MUST_CHECK FilStatus fil_rod_stability(const FilRod *rod, FilStability *stability,
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_stability(FilRod *rod, FilStability *stability,
                                                    FilError *error);
 
 #ifdef __cplusplus

@@ -92,6 +92,8 @@ struct FilRodTable {
     void (*advance)(FilRod *rod, double dt, const double *velocity);
 
     void (*get_velocity)(const FilRod *rod, double *velocity);
+    // All velocities to 0.
+    void (*stop)(FilRod *rod);
     // Move the configuration along dx, a displacement of dof_count numbers; velocities stay.
     void (*move)(FilRod *rod, const double *dx);
 
