@@ -260,6 +260,12 @@ typedef struct FilStability {
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_stability(FilRod *rod, FilStability *stability,
                                                    FilError *error);
 
+/// The lowest `count` natural frequencies of small vibrations about the present shape, which must
+/// be a stable equilibrium, without damping: rad/s, rising. `count` is at most the degrees of
+/// freedom.
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_frequencies(FilRod *rod, int count, double *frequencies,
+                                                     FilError *error);
+
 #ifdef __cplusplus
 }
 #endif

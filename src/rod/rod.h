@@ -116,6 +116,10 @@ struct FilRodTable {
     void (*hessian)(const FilRod *rod, double *hessian);
     void (*stiffness)(const FilRod *rod, double *stiffness);
 
+    // The mass matrix, dense symmetric. NULL: the one that at() and jacobian() imply, with the mass
+    // spread along the elements.
+    void (*mass)(const FilRod *rod, double *mass);
+
     double (*largest_step)(const FilRod *rod);
     // Lengths or natural curvatures changed, or the state was set.
     void (*refresh)(FilRod *rod);

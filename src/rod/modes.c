@@ -1,0 +1,260 @@
+// modes.c - natural frequencies of small vibrations about an equilibrium.
+//
+// The modes solve H x = w^2 M x with H the Hessian of the potential energy and M the mass matrix.
+// The lowest ones are found by subspace iteration (Bathe): X <- H^-1 M X, then the best
+// combinations of its few columns from the small pencil (X^T H X, X^T M X), by Cholesky and Jacobi
+// rotations. Velocities of held ends are left out with the rows C in the same way as in statics.c:
+// rho C^T C is added to H, which moves their frequencies far up.
+#include "rod.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "math/cholesky.h"
+#include "math/vec3.h"
+
+enum { MAX_SWEEPS = 60, MAX_ITERATIONS = 200, POINTS = 12 };
+
+// Gauss-Legendre on [-1, 1]: the positive half of 12 nodes and their weights.
+static const double nodes[6] = {0.1252334085114689155, 0.3678314989981801937,
+                                0.5873179542866174473, 0.7699026741943046870,
+                                0.9041172563704748567, 0.9815606342467192507};
+static const double weights[6] = {0.2491470458134027850, 0.2334925365383548088,
+                                  0.2031674267230659217, 0.1600783285433462263,
+                                  0.1069393259953184310, 0.0471753363865118272};
+
+typedef struct Modes {
+    int n, p; // unknowns, columns
+    double *H, *M;
+    int *first;
+    double *X, *MX;           // [p][n]: a column each
+    double *a, *value, *last; // [p][p]: X^T M H^-1 M X; [p]: its eigenvalues, and those before
+} Modes;
+
+static double dot(const double *a, const double *b, int n) {
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+// M += factor * row^T row, lower triangle.
+static void add_square(int n, double factor, const double *row, double *M) {
+    for (int i = 0; i < n; i++) {
+        double scaled = factor * row[i];
+        for (int j = 0; scaled != 0.0 && j <= i; j++) {
+            M[(size_t)i * (size_t)n + (size_t)j] += scaled * row[j];
+        }
+    }
+}
+
+// The mass matrix by quadrature along the elements. `jacobian` has 6 n places.
+static void integrate_mass(const FilRod *rod, double *jacobian, double *M) {
+    int n = rod->dof_count;
+    memset(M, 0, sizeof(double) * (size_t)n * (size_t)n);
+    for (int e = 0; e < rod->element_count; e++) {
+        const FilStiffness *section = &rod->sections[e];
+        for (int g = 0; g < POINTS; g++) {
+            double x = g < 6 ? nodes[g] : -nodes[g - 6], w = weights[g < 6 ? g : g - 6];
+            double ds = 0.5 * w * rod->lengths[e];
+            FilPose pose;
+            rod->table->at(rod, e, 0.5 * (1.0 + x), &pose, NULL);
+            rod->table->jacobian(rod, e, 0.5 * (1.0 + x), jacobian);
+            double *spin = jacobian + 3 * (size_t)n; // becomes t . (rows of the spin)
+            for (int j = 0; j < n; j++) {
+                spin[j] = pose.axis[0][0] * spin[j] + pose.axis[0][1] * spin[n + j] +
+                          pose.axis[0][2] * spin[2 * n + j];
+            }
+            for (int k = 0; k < 3; k++) {
+                add_square(n, section->mass * ds, jacobian + (size_t)k * (size_t)n, M);
+            }
+            add_square(n, section->spin_inertia * ds, spin, M);
+        }
+    }
+}
+
+static void multiply_symmetric(int n, const double *lower, const double *x, double *out) {
+    memset(out, 0, sizeof(double) * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        const double *row = lower + (size_t)i * (size_t)n;
+        double sum = row[i] * x[i];
+        for (int j = 0; j < i; j++) {
+            sum += row[j] * x[j];
+            out[j] += row[j] * x[i];
+        }
+        out[i] += sum;
+    }
+}
+
+// Rotate a (p x p, symmetric) to diagonal form.
+static void diagonalise(int p, double *a) {
+    for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
+        double off = 0.0, on = 0.0;
+        for (int i = 0; i < p; i++) {
+            on += a[p * i + i] * a[p * i + i];
+            for (int j = 0; j < i; j++) {
+                off += a[p * i + j] * a[p * i + j];
+            }
+        }
+        if (!(off > 1e-34 * on)) {
+            return;
+        }
+        for (int i = 0; i < p; i++) {
+            for (int j = 0; j < i; j++) {
+                double theta = 0.5 * atan2(2.0 * a[p * i + j], a[p * j + j] - a[p * i + i]);
+                double c = cos(theta), s = sin(theta);
+                for (int k = 0; k < p; k++) {
+                    double x = a[p * k + i], y = a[p * k + j];
+                    a[p * k + i] = c * x - s * y;
+                    a[p * k + j] = s * x + c * y;
+                }
+                for (int k = 0; k < p; k++) {
+                    double x = a[p * i + k], y = a[p * j + k];
+                    a[p * i + k] = c * x - s * y;
+                    a[p * j + k] = s * x + c * y;
+                }
+            }
+        }
+    }
+}
+
+// X becomes orthonormal in the measure of M, by Gram-Schmidt done twice.
+static void orthonormalise(Modes *m) {
+    for (int k = 0; k < m->p; k++) {
+        double *x = m->X + (size_t)k * (size_t)m->n, *mx = m->MX + (size_t)k * (size_t)m->n;
+        for (int pass = 0; pass < 2; pass++) {
+            for (int l = 0; l < k; l++) {
+                const double *y = m->X + (size_t)l * (size_t)m->n;
+                double along = dot(x, m->MX + (size_t)l * (size_t)m->n, m->n);
+                for (int i = 0; i < m->n; i++) {
+                    x[i] -= along * y[i];
+                }
+            }
+            multiply_symmetric(m->n, m->M, x, mx);
+            double scale = 1.0 / sqrt(fmax(dot(x, mx, m->n), 1e-300));
+            for (int i = 0; i < m->n; i++) {
+                x[i] *= scale;
+                mx[i] *= scale;
+            }
+        }
+    }
+}
+
+// One step: Y = H^-1 M X; the pencil (X^T M Y, I) has the eigenvalues 1 / w^2.
+static void improve(Modes *m) {
+    int n = m->n, p = m->p;
+    for (int k = 0; k < p; k++) {
+        memcpy(m->X + (size_t)k * (size_t)n, m->MX + (size_t)k * (size_t)n,
+               sizeof(double) * (size_t)n);
+        fil_cholesky_solve(n, m->H, m->first, m->X + (size_t)k * (size_t)n);
+    }
+    for (int k = 0; k < p; k++) {
+        for (int l = 0; l <= k; l++) {
+            double value = dot(m->MX + (size_t)k * (size_t)n, m->X + (size_t)l * (size_t)n, n);
+            m->a[p * k + l] = value;
+            m->a[p * l + k] = value;
+        }
+    }
+    diagonalise(p, m->a);
+    for (int k = 0; k < p; k++) {
+        m->value[k] = m->a[p * k + k];
+    }
+    orthonormalise(m);
+}
+
+static bool allocate(Modes *m, FilArena *arena) {
+    size_t n = (size_t)m->n, p = (size_t)m->p;
+    m->H = FIL_NEW(arena, double, n *n);
+    m->M = FIL_NEW(arena, double, n *n);
+    m->first = FIL_NEW(arena, int, n);
+    m->X = FIL_NEW(arena, double, n *(p + 6)); // also the Jacobian of integrate_mass()
+    m->MX = FIL_NEW(arena, double, n *p);
+    m->a = FIL_NEW(arena, double, p *p);
+    m->last = FIL_NEW(arena, double, p);
+    m->v = FIL_NEW(arena, double, p *p);
+    m->value = FIL_NEW(arena, double, p);
+    return !arena->failed;
+}
+
+static void sort_falling(int p, double *value) {
+    for (int i = 1; i < p; i++) {
+        double x = value[i];
+        int j = i;
+        for (; j > 0 && value[j - 1] < x; j--) {
+            value[j] = value[j - 1];
+        }
+        value[j] = x;
+    }
+}
+
+static void iterate(Modes *m, int count) {
+    FilRandom random = fil_random_make(1);
+    for (int i = 0; i < m->n * m->p; i++) {
+        m->X[i] = fil_random_uniform(&random, -1.0, 1.0);
+    }
+    orthonormalise(m);
+    for (int k = 0; k < m->p; k++) {
+        m->last[k] = 0.0;
+    }
+    for (int k = 0; k < MAX_ITERATIONS; k++) {
+        improve(m);
+        sort_falling(m->p, m->value);
+        double change = 0.0;
+        for (int i = 0; i < count; i++) {
+            change = fmax(change, fabs(m->value[i] - m->last[i]) / m->value[i]);
+            m->last[i] = m->value[i];
+        }
+        if (change <= 1e-13) {
+            return;
+        }
+    }
+}
+
+static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *arena,
+                      FilError *error) {
+    Modes m = {.n = rod->dof_count, .p = count + 6 < rod->dof_count ? count + 6 : rod->dof_count};
+    if (!allocate(&m, arena)) {
+        return fil_fail(error, FIL_E_NO_MEMORY,
+                        "there is no memory for the modes of %d degrees of freedom", m.n);
+    }
+    if (rod->table->mass != NULL) {
+        rod->table->mass(rod, m.M);
+    } else {
+        integrate_mass(rod, m.X, m.M);
+    }
+    rod->table->hessian(rod, m.H);
+    if (rod->row_count > 0) {
+        double errors[FIL_ROD_ROWS], largest = 0.0;
+        rod->table->end_rows(rod, rod->state[0], rod->rows, errors);
+        for (int i = 0; i < m.n; i++) {
+            largest = fmax(largest, m.H[(size_t)i * (size_t)m.n + (size_t)i]);
+        }
+        for (int k = 0; k < rod->row_count; k++) {
+            const double *row = rod->rows + (size_t)k * (size_t)m.n;
+            add_square(m.n, 1e9 * largest / dot(row, row, m.n), row, m.H);
+        }
+    }
+    if (fil_cholesky_factor(m.n, m.H, m.first, 1e-15) != 0) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "the rod's shape is not a stable equilibrium; vibrations need one");
+    }
+    iterate(&m, count);
+    for (int k = 0; k < count; k++) {
+        frequencies[k] = 1.0 / sqrt(m.value[k]);
+    }
+    return FIL_OK;
+}
+
+FilStatus fil_rod_frequencies(FilRod *rod, int count, double *frequencies, FilError *error) {
+    if (count < 1 || count > rod->dof_count) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "count is %d; it must be 1 to the degrees of freedom, %d", count,
+                        rod->dof_count);
+    }
+    FilArena arena = fil_arena_make(&rod->arena.allocator);
+    FilStatus status = find(rod, count, frequencies, &arena, error);
+    fil_arena_destroy(&arena);
+    return status;
+}
