@@ -173,7 +173,6 @@ static bool allocate(Modes *m, FilArena *arena) {
     m->MX = FIL_NEW(arena, double, n *p);
     m->a = FIL_NEW(arena, double, p *p);
     m->last = FIL_NEW(arena, double, p);
-    m->v = FIL_NEW(arena, double, p *p);
     m->value = FIL_NEW(arena, double, p);
     return !arena->failed;
 }
