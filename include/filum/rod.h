@@ -252,11 +252,12 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_equilibrium(FilRod *rod,
                                                      FilStaticsInfo *info, FilError *error);
 
 typedef struct FilStability {
-    /// Smallest eigenvalue of the Hessian of the energy, relative to the model's elastic stiffness:
-    /// of the pencil (Hessian, stiffness at rest); 1 for an unloaded rod, below 0 unstable.
+    /// Smallest eigenvalue of the Hessian of the energy on the free directions, relative to the
+    /// elastic stiffness of the model: 1 for a rod without load, 0 when a motion costs nothing (a
+    /// rod that may turn about its clamps), below 0 when one frees energy.
     double smallest_eigenvalue;
     double residual; ///< how far the shape is from an equilibrium
-    bool stable;
+    bool stable;     ///< no motion frees energy
 } FilStability;
 
 /// Whether the present shape is a stable equilibrium.

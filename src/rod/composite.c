@@ -1,9 +1,9 @@
 // composite.c - the dense step of a reduced rod: the mass matrix by composite bodies, Cholesky.
 //
-// From the tips to the root all that hangs behind the end of an element, taken as rigid, is one body:
-// mass, first moment s and inertia I. A unit rate of one of the element's curvatures gives that body
-// and the element a momentum, whose wrench at the starts of the elements before gives the column of
-// the mass matrix: O(N^2) for the matrix, O(N^3) for its factor.
+// From the tips to the root all that hangs behind the end of an element, taken as rigid, is one
+// body: mass, first moment s and inertia I. A unit rate of one of the element's curvatures gives
+// that body and the element a momentum, whose wrench at the starts of the elements before gives the
+// column of the mass matrix: O(N^2) for the matrix, O(N^3) for its factor.
 #include "reduced.h"
 
 #include <float.h>

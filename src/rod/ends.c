@@ -61,3 +61,32 @@ int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, c
     }
     return count;
 }
+
+// Reduced models leave a held root out of their coordinates, nodal ones both ends; what slides is
+// held by rows in all of them.
+static bool has_rows(const FilRod *rod, const FilRodEnd *end) {
+    bool reduced = rod->model == FIL_ROD_HELIX || rod->model == FIL_ROD_CLOTHOID;
+    return end->kind == FIL_END_SLIDING ||
+           (reduced && end == &rod->tip_end && end->kind != FIL_END_FREE);
+}
+
+int fil_rod_row_loads(const FilRod *rod, double time, const double *lambda, FilRodLoad *loads) {
+    const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
+    int count = 0;
+    for (int k = 0; k < 2; k++) {
+        if (!has_rows(rod, ends[k])) {
+            continue;
+        }
+        FilRodLoad load = {.s = k == 0 ? 0.0 : rod->state[1]};
+        FilPose held;
+        fil_rod_end_pose(rod, ends[k], time, &held);
+        for (int i = ends[k]->kind == FIL_END_SLIDING ? 1 : 0; i < 3; i++) {
+            fil_add3(-*lambda++, held.axis[i], load.force);
+        }
+        for (int i = 0; ends[k]->kind != FIL_END_PINNED && i < 3; i++) {
+            load.torque[i] = -*lambda++;
+        }
+        loads[count++] = load;
+    }
+    return count;
+}

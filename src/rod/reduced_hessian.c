@@ -1,13 +1,13 @@
 // reduced_hessian.c - the exact Hessian of a reduced rod's energy.
 //
-// The elastic part is the constant stiffness. For gravity and loads let y be a place or a section that
-// carries the force f (and the torque tau). Inside one element the second derivatives
+// The elastic part is the constant stiffness. For gravity and loads let y be a place or a section
+// that carries the force f (and the torque tau). Inside one element the second derivatives
 //     Z_ab = d theta_a / d k_b:   Z_ab' = theta_b x theta_a',
 //     Q_ab = d^2 r / dk_a dk_b:   Q_ab' = Z_ab x t + theta_a x (theta_b x t)
 // are integrated like the first (element.c). What hangs behind its end, at y from it, moves by
 //     Q_ab + Z_ab x y + theta_a x (theta_b x y),
-// so that only sums over what is behind matter: F = sum f, T = sum f y^T, and sum tau. A curvature of an
-// element further to the root turns all of this as one: the mixed derivative is
+// so that only sums over what is behind matter: F = sum f, T = sum f y^T, and sum tau. A curvature
+// of an element further to the root turns all of this as one: the mixed derivative is
 //     theta_a . sum (dr/dk_b x f),
 // one vector for each k_b. A torque has no potential; its part, tau . Z, is made symmetric. The
 // rotation of a free root acts like a curvature before the first element, in the chart of move().
@@ -54,8 +54,8 @@ static void slope_place(const FilReducedSection *at, int a, int b, const double 
 }
 
 // One pair (a, b) over one segment of length h.
-static void integrate_pair(int d, int a, int b, const FilCollocation *rule, const double *u, double h,
-                           SecondNodes *nodes, Second *end) {
+static void integrate_pair(int d, int a, int b, const FilCollocation *rule, const double *u,
+                           double h, SecondNodes *nodes, Second *end) {
     int n = rule->count, k = d * a + b;
     double slope[FIL_MAX_NODES][3];
     for (int pass = 0; pass < 2; pass++) {
@@ -116,16 +116,16 @@ static double bend_twice(const double T[9], const double A[3], const double B[3]
 
 // Add what is behind a section (place, theta, Z, Q there) to the block of the element and to the
 // vectors for the elements before it: moved[b] += sum dr/dk_b x f + theta_b x tau / 2.
-static void add_section(int d, const FilReducedSection *at, const Second *second, const Behind *load,
-                        double *block, double (*moved)[3]) {
+static void add_section(int d, const FilReducedSection *at, const Second *second,
+                        const Behind *load, double *block, double (*moved)[3]) {
     const double *T = load->T;
     const double moment[3] = {T[7] - T[5], T[2] - T[6], T[3] - T[1]}; // sum y x f
     double trace = T[0] + T[4] + T[8];
     for (int a = 0; a < d; a++) {
         for (int b = 0; b < d; b++) {
             const double *Z = second->Z[d * a + b], *back = second->Z[d * b + a];
-            block[d * a + b] -= fil_dot3(load->force, second->Q[d * a + b]) +
-                                fil_dot3(moment, Z) + bend_twice(T, at->theta[a], at->theta[b]) +
+            block[d * a + b] -= fil_dot3(load->force, second->Q[d * a + b]) + fil_dot3(moment, Z) +
+                                bend_twice(T, at->theta[a], at->theta[b]) +
                                 0.5 * (fil_dot3(load->torque, Z) + fil_dot3(load->torque, back));
         }
     }

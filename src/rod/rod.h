@@ -143,6 +143,10 @@ int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, c
 /// How many rows fil_rod_hold_rows() gives.
 int fil_rod_hold_count(FilEndKind kind);
 
+/// The loads that rows with the multipliers `lambda` put on the ends of the rod at `time`, where
+/// end_rows() is about its held ends: writes at most 2, returns how many.
+int fil_rod_row_loads(const FilRod *rod, double time, const double *lambda, FilRodLoad *loads);
+
 /// The element and the fraction of it at arc length `s`, clamped to the rod.
 int fil_rod_locate(const FilRod *rod, double s, double *u);
 

@@ -13,8 +13,8 @@
 // slope
 //    of the Lagrangian along dx has turned from downhill to steeply uphill. Only slopes are
 //    compared, never energies, so that torques, which have no energy, are treated as well.
-// 3. At a point with g = 0 where H is indefinite the rod leaves along the eigenvector of the
-// smallest
+// 3. At a point with g = 0 where H has a negative eigenvalue the rod leaves along the eigenvector
+// of the smallest
 //    eigenvalue of the pencil (H, B), found by inverse iteration with the same factor.
 // The residual is sqrt(g^T B^-1 g / (2 E_elastic + EI / L)): the part of the forces that is not
 // balanced, in the measure of the rod's own stiffness, relative to those in it and at least to
@@ -36,6 +36,7 @@ typedef struct Statics {
     double *g, *dx, *eigen, *work;     // [n]
     double *C, *Y;                     // [m][n]: rows, (H + sigma B)^-1 C^T
     double *saved;                     // [state_count]
+    FilRodLoad *loads;                 // [load_count + 2]
     double c[FIL_ROD_ROWS], lambda[FIL_ROD_ROWS];
     double S[FIL_ROD_ROWS * FIL_ROD_ROWS]; // C (H + sigma B)^-1 C^T
     double sigma, rho, unit;               // unit: EI / L
@@ -44,6 +45,7 @@ typedef struct Statics {
 
 enum { MAX_SHIFTS = 60, MAX_INVERSE = 300, MAX_HALVINGS = 30 };
 static const double slope_limit = 0.5;
+static const double neutral = -1e-9; // an eigenvalue that round-off may make of 0
 
 static double dot(const double *a, const double *b, int n) {
     double sum = 0.0;
@@ -74,6 +76,7 @@ static bool allocate(Statics *s, FilArena *arena) {
     s->C = FIL_NEW(arena, double, m *n + 1);
     s->Y = FIL_NEW(arena, double, m *n + 1);
     s->saved = FIL_NEW(arena, double, s->rod->state_count);
+    s->loads = FIL_NEW(arena, FilRodLoad, s->rod->load_count + 2);
     return !arena->failed;
 }
 
@@ -119,10 +122,20 @@ static double elastic_energy(const FilRod *rod) {
     return fabs(energy.bend) + fabs(energy.twist) + fabs(energy.stretch);
 }
 
-// H + rho C^T C.
+// H + rho C^T C. The forces that hold the ends are put on the rod as loads for as long as it takes.
 static void place_hessian(Statics *s) {
     int n = s->n;
-    s->rod->table->hessian(s->rod, s->H);
+    FilRod *rod = s->rod;
+    FilRodLoad *loads = rod->loads;
+    int count = rod->load_count;
+    if (s->m > 0) {
+        memcpy(s->loads, loads, sizeof(FilRodLoad) * (size_t)count);
+        rod->loads = s->loads;
+        rod->load_count += fil_rod_row_loads(rod, rod->state[0], s->lambda, s->loads + count);
+    }
+    rod->table->hessian(rod, s->H);
+    rod->loads = loads;
+    rod->load_count = count;
     for (int k = 0; k < s->m; k++) {
         const double *row = row_of(s->C, k, n);
         for (int i = 0; i < n; i++) {
@@ -329,18 +342,17 @@ static void move(Statics *s) {
     }
 }
 
-// Where dx starts from: Newton's step, or, at a saddle, the way out of it.
-static void choose_direction(Statics *s, double tolerance) {
-    place_schur(s);
-    if (s->sigma > 0.0 && s->residual <= tolerance) {
-        find_eigenvalue(s);
-        double scale = 0.1 * sqrt(s->unit / stiffness_product(s, s->eigen));
-        for (int i = 0; i < s->n; i++) {
-            s->dx[i] = scale * s->eigen[i];
-        }
-        measure(s); // the multipliers again
-        return;
+// dx: the way out of a saddle, a tenth of a radian along the eigenvector.
+static void leave_saddle(Statics *s) {
+    double scale = 0.1 * sqrt(s->unit / stiffness_product(s, s->eigen));
+    for (int i = 0; i < s->n; i++) {
+        s->dx[i] = scale * s->eigen[i];
     }
+    measure(s); // the multipliers again
+}
+
+// dx: Newton's step.
+static void choose_newton(Statics *s) {
     for (int i = 0; i < s->n; i++) {
         s->dx[i] = -s->g[i];
     }
@@ -382,19 +394,23 @@ static FilStatus start(Statics *s, FilRod *rod, FilArena *arena, FilError *error
 static void iterate(Statics *s, const FilStaticsSettings *settings, FilStaticsInfo *info) {
     for (info->iterations = 0;; info->iterations++) {
         bool factored = look(s);
-        bool balanced = s->residual <= settings->tolerance;
-        info->converged = factored && balanced && s->sigma == 0.0;
-        if (!factored || info->converged || info->iterations >= settings->max_iterations) {
-            break;
+        place_schur(s);
+        bool last = !factored || info->iterations >= settings->max_iterations;
+        if (last || s->residual <= settings->tolerance) {
+            find_eigenvalue(s);
+            info->stable = factored && s->eigenvalue >= neutral;
+            info->converged = info->stable && s->residual <= settings->tolerance;
+            if (last || info->converged) {
+                break;
+            }
+            leave_saddle(s);
+        } else {
+            choose_newton(s);
         }
-        choose_direction(s, settings->tolerance);
         move(s);
     }
-    place_schur(s);
-    find_eigenvalue(s);
     info->residual = s->residual;
     info->smallest_eigenvalue = s->eigenvalue;
-    info->stable = info->converged && s->eigenvalue > 0.0;
     FilRodEnergy energy;
     fil_rod_energy(s->rod, &energy);
     info->energy = energy.bend + energy.twist + energy.stretch + energy.gravity + energy.loads;
@@ -433,7 +449,7 @@ FilStatus fil_rod_stability(FilRod *rod, FilStability *stability, FilError *erro
         find_eigenvalue(&s);
         *stability = (FilStability){.smallest_eigenvalue = s.eigenvalue,
                                     .residual = s.residual,
-                                    .stable = s.sigma == 0.0 && s.eigenvalue > 0.0};
+                                    .stable = s.eigenvalue >= neutral};
     }
     fil_arena_destroy(&arena);
     return status;
