@@ -29,8 +29,8 @@ typedef struct FilPose {
 #define FIL_CURVE_DEGREE_MAX 64
 
 /// Most radians that a curve may turn by; beyond, the rounding of its own coefficients would move
-/// its end by more than 1e-9 of a turn.
-#define FIL_CURVE_ANGLE_MAX 1e7
+/// its end by more than 1e-10 rad, and a high degree would take seconds.
+#define FIL_CURVE_ANGLE_MAX 1e6
 
 /// What the coefficients multiply.
 typedef enum FilCurveBasis {

@@ -187,10 +187,13 @@ static void make_chebyshev(const FilCurve *curve, Curve *c) {
     c->condition = sum > largest && largest > 0.0 ? sum / largest : 1.0;
 }
 
-static FilStatus make_curve(const FilCurve *curve, Curve *c, FilError *error) {
+static void make_curve(const FilCurve *curve, Curve *c) {
     c->degree = curve->degree;
     c->length = curve->length;
     (curve->degree <= 1 ? make_affine : make_chebyshev)(curve, c);
+}
+
+static FilStatus check_angle(const Curve *c, FilError *error) {
     if (!(c->angle <= FIL_CURVE_ANGLE_MAX)) { // not a number where infinities met
         return fil_fail(error, FIL_E_ARGUMENT,
                         "coefficients let the curve turn by up to %g rad over its length of %g; "
@@ -202,17 +205,14 @@ static FilStatus make_curve(const FilCurve *curve, Curve *c, FilError *error) {
 
 void fil_curve_curvature(const FilCurve *curve, double s, double kappa[3]) {
     Curve c;
+    make_curve(curve, &c);
     double local[FIL_CURVE_ROWS][4];
-    if (curve->degree <= 1) {
-        make_affine(curve, &c);
-        for (int i = 0; i < 3; i++) {
-            kappa[i] = c.coefficient[0][i] + s * c.coefficient[1][i];
-        }
-        return;
+    if (c.degree > 1) {
+        fil_curve_expand(c.degree, c.coefficient[0], 2.0 * s / c.length - 1.0, local);
     }
-    make_chebyshev(curve, &c);
-    fil_curve_expand(c.degree, c.coefficient[0], 2.0 * s / curve->length - 1.0, local);
-    memcpy(kappa, local[0], 3 * sizeof *kappa);
+    for (int i = 0; i < 3; i++) {
+        kappa[i] = c.degree > 1 ? local[0][i] : c.coefficient[0][i] + s * c.coefficient[1][i];
+    }
 }
 
 // --- segments ------------------------------------------------------------------------------------
@@ -309,7 +309,8 @@ FilStatus fil_curve_evaluate(const FilCurve *curve, int count, const double *s, 
     FIL_TRY(check_curve(curve, error));
     FIL_TRY(check_places(count, s, poses, curve->length, error));
     Curve c;
-    FIL_TRY(make_curve(curve, &c, error));
+    make_curve(curve, &c);
+    FIL_TRY(check_angle(&c, error));
 
     const FilSeriesKernels *kernels = fil_series_kernels();
     Segment segment = {.end = 0.0};
