@@ -17,13 +17,7 @@
 
 #include <math.h>
 
-double fil_series_growth(int degree, const double *norm, double x) {
-    double sum = 0.0;
-    for (int k = degree; k >= 0; k--) {
-        sum = (sum + norm[k] / (k + 1.0)) * x;
-    }
-    return sum;
-}
+#include "filum/curve.h"
 
 int fil_series_degree(int degree, const double *norm, int most) {
     // w, 1 / ln w, and (54 ln 2 - ln(1 - 1/w)) / ln w; the best w is about n / A
@@ -33,9 +27,16 @@ int fil_series_degree(int degree, const double *norm, int most) {
         {17.0, 0.352956124, 13.233}, {28.0, 0.300101629, 11.244},
     };
     double least = most + 2.0;
+    double part[FIL_CURVE_DEGREE_MAX + 1]; // of A(1)
+    for (int k = 0; k <= degree; k++) {
+        part[k] = norm[k] / (k + 1.0);
+    }
     for (int i = 0; i < (int)(sizeof table / sizeof *table); i++) {
-        const double terms =
-            fil_series_growth(degree, norm, table[i][0]) * table[i][1] + table[i][2];
+        double growth = 0.0;
+        for (int k = degree; k >= 0; k--) {
+            growth = (growth + part[k]) * table[i][0];
+        }
+        const double terms = growth * table[i][1] + table[i][2];
         least = terms < least ? terms : least;
     }
     const int last = (int)least; // of ceil(terms) terms, the last has this degree

@@ -3,12 +3,8 @@
 
 // How far a power series of a frame may be taken, and how many terms it needs.
 
-/// The majorant A(x) = sum |mu_k| x^(k+1) / (k+1): the frame's terms are at most those of exp(A).
-/// `norm` holds |mu_k|, k = 0 to degree.
-double fil_series_growth(int degree, const double *norm, double x);
-
-/// A degree at which the series at |x| <= 1 may end: what is left out is below 2^-54 in norm, or a
-/// number above `most` when that would take more.
+/// A degree at which the series of the frame may end at |x| <= 1: what is left out is below 2^-54
+/// in norm. A number above `most` when that would take more. `norm` holds |mu_k|, k = 0 to degree.
 int fil_series_degree(int degree, const double *norm, int most);
 
 /// The same as Casati states them (2015, 4.2): C(s) = 2 sum |lambda_k| s^(k+1) with the largest
