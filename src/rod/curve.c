@@ -2,9 +2,10 @@
 //
 // The curve is cut where the power series of curve_series.c would lose digits: its terms are at
 // most those of exp(A x), x = 1 at the ends of a segment (curve_bound.c), so that A <= GROWTH keeps
-// the largest term below a small number whatever the curvature. GROWTH = 2 is a measured optimum: a
-// segment is then about 4 rad long and takes 25 terms. Longer ones lose digits (at 4, one), shorter
-// ones take more terms per radian; the time is flat between 1.5 and 3.
+// the largest term below a small number whatever the curvature. GROWTH = 2 was measured: a segment
+// turns by about 4 rad and takes 26 terms. The time with 50 samples is flat from 2 to 4 (the
+// samples of long segments take more terms) and a third more at 1; the error after 1000 turns grows
+// from 1e-14 to six times that at 4.
 //
 // Affine curvature has its own path: the step is the root of a quadratic. With u the curvature at
 // the start and v its slope, half a step h must obey |u + h v| h + |v| h^2 / 2 <= GROWTH; for
@@ -321,6 +322,7 @@ FilStatus fil_curve_evaluate(const FilCurve *curve, int count, const double *s, 
     while (segment.end < c.length && (info != NULL || done < count)) {
         segment.start = segment.end;
         series.degree = c.degree <= 1 ? cut_affine(&c, &segment) : cut_any(&c, &guess, &segment);
+        series.degree |= 1;
         kernels->build(segment.degree, segment.mu[0], &series);
         const FilPose start = pose;
         kernels->advance(&series, segment.h, &start, &middle, &pose);

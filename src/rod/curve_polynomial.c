@@ -57,8 +57,7 @@ static void multiply_and_add(int n, Doubled *p, Doubled b) {
 
 double fil_curve_to_chebyshev(int degree, double length, const double *powers,
                               double chebyshev[][4]) {
-    Doubled power[FIL_CURVE_ROWS], p[FIL_CURVE_ROWS + 1];
-    power[0] = (Doubled){1.0, 0.0};
+    Doubled power[FIL_CURVE_ROWS] = {{1.0, 0.0}}, p[FIL_CURVE_ROWS + 1] = {{0.0, 0.0}};
     for (int k = 1; k <= degree; k++) {
         power[k] = times(power[k - 1], length);
     }

@@ -6,7 +6,7 @@
 #include "filum/curve.h"
 
 enum {
-    FIL_SERIES_DEGREE = 48, // largest degree of a series
+    FIL_SERIES_DEGREE = 49, // largest degree of a series; degrees are odd
     FIL_SERIES_ROW = 12,    // doubles of a term, as FilPose has them: r, n0, n1, n2
 };
 
@@ -21,7 +21,7 @@ typedef struct FilSeries {
 typedef struct FilSeriesKernels {
     const char *name;
 
-    /// The terms up to series->degree >= 1, and the sums at both ends. `mu`, `degree` + 1 rows
+    /// The terms up to series->degree, odd, and the sums at both ends. `mu`, `degree` + 1 rows
     /// of four, are the curvatures h kappa = sum mu_k x^k.
     void (*build)(int degree, const double *mu, FilSeries *series);
 

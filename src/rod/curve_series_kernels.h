@@ -30,16 +30,24 @@ FIL_TARGET static void FIL_KERNEL(build_affine)(const double *mu, FilSeries *ser
     const Vector4 zero = {0.0};
     Vector4 now[3] = {{1.0, 0.0, 0.0, 0.0}, {0.0, 1.0, 0.0, 0.0}, {0.0, 0.0, 1.0, 0.0}};
     Vector4 before[3] = {zero, zero, zero};
-    const double a[3] = {mu[0], mu[1], mu[2]}, b[3] = {mu[4], mu[5], mu[6]};
     STORE(series->term[0], zero, now);
     for (int n = 0; n < series->degree; n++) {
+        // the factor goes to the curvature, off the chain from term to term
+        Vector4 p = FROM(mu), q = FROM(mu + 4);
+        if (n < DIVIDED) {
+            p /= n + 1.0;
+            q /= n + 1.0;
+        } else {
+            p *= reciprocal[n];
+            q *= reciprocal[n];
+        }
         Vector4 next[3] = {zero, zero, zero};
-        TURN(next, before, b);
-        TURN(next, now, a);
+        TURN(next, before, q);
+        TURN(next, now, p);
         const Vector4 position = now[0] * reciprocal[n];
         for (int c = 0; c < 3; c++) {
             before[c] = now[c];
-            now[c] = next[c] * reciprocal[n];
+            now[c] = next[c];
         }
         STORE(series->term[n + 1], position, now);
     }
@@ -57,7 +65,7 @@ FIL_TARGET static void FIL_KERNEL(build_any)(int degree, const double *mu, FilSe
         }
         const Vector4 position = column[n][0] * reciprocal[n];
         for (int c = 0; c < 3; c++) {
-            column[n + 1][c] = next[c] * reciprocal[n];
+            column[n + 1][c] = n < DIVIDED ? next[c] / (n + 1.0) : next[c] * reciprocal[n];
         }
         STORE(series->term[n + 1], position, column[n + 1]);
     }
@@ -66,14 +74,7 @@ FIL_TARGET static void FIL_KERNEL(build_any)(int degree, const double *mu, FilSe
 // Sums at x = 1 and -1, smallest terms first.
 FIL_TARGET static void FIL_KERNEL(sum_ends)(FilSeries *series) {
     Vector4 even[3] = {{0.0}, {0.0}, {0.0}}, odd[3] = {{0.0}, {0.0}, {0.0}};
-    int n = series->degree;
-    if (n % 2 == 0) {
-        for (int v = 0; v < 3; v++) {
-            even[v] = FROM(series->term[n] + 4 * v);
-        }
-        n--;
-    }
-    for (; n > 0; n -= 2) {
+    for (int n = series->degree; n > 0; n -= 2) {
         for (int v = 0; v < 3; v++) {
             odd[v] += FROM(series->term[n] + 4 * v);
             even[v] += FROM(series->term[n - 1] + 4 * v);
@@ -132,26 +133,31 @@ FIL_TARGET static void FIL_KERNEL(advance)(const FilSeries *series, double h, co
     FIL_KERNEL(place)(last, h, middle, end);
 }
 
+// Two places at a time, even and odd terms apart: four chains of three vectors hide the latency of
+// each other.
 FIL_TARGET static void FIL_KERNEL(sample)(const FilSeries *series, double h, const FilPose *middle,
                                           int count, const double *x, FilPose *poses) {
-    int i = 0;
-    for (; i < count; i += 2) {
-        const double a = x[i], b = x[i + 1 < count ? i + 1 : i];
-        Vector4 p[3], q[3];
+    for (int i = 0; i < count; i += 2) {
+        const double a = x[i], b = x[i + 1 < count ? i + 1 : i], aa = a * a, bb = b * b;
+        Vector4 p[3], q[3], s[3], t[3]; // odd and even of a, odd and even of b
         for (int v = 0; v < 3; v++) {
-            p[v] = q[v] = FROM(series->term[series->degree] + 4 * v);
+            p[v] = s[v] = FROM(series->term[series->degree] + 4 * v);
+            q[v] = t[v] = FROM(series->term[series->degree - 1] + 4 * v);
         }
-        for (int n = series->degree - 1; n >= 0; n--) {
+        for (int n = series->degree - 2; n > 0; n -= 2) {
             for (int v = 0; v < 3; v++) {
-                const Vector4 term = FROM(series->term[n] + 4 * v);
-                p[v] = p[v] * a + term;
-                q[v] = q[v] * b + term;
+                const Vector4 odd = FROM(series->term[n] + 4 * v);
+                const Vector4 even = FROM(series->term[n - 1] + 4 * v);
+                p[v] = p[v] * aa + odd;
+                q[v] = q[v] * aa + even;
+                s[v] = s[v] * bb + odd;
+                t[v] = t[v] * bb + even;
             }
         }
         double local[2][FIL_SERIES_ROW];
         for (int v = 0; v < 3; v++) {
-            AT(local[0] + 4 * v) = p[v];
-            AT(local[1] + 4 * v) = q[v];
+            AT(local[0] + 4 * v) = p[v] * a + q[v];
+            AT(local[1] + 4 * v) = s[v] * b + t[v];
         }
         FIL_KERNEL(place)(local[0], h, middle, &poses[i]);
         if (i + 1 < count) {
