@@ -106,10 +106,12 @@ static long run_series(double setting, int count, FilPose *poses) {
     curve.degree = 1;
     curve.coefficients = space;
     curve.length = length;
-    double s[ERROR_SAMPLES];
-    for (int i = 0; i < count; i++) {
+    static double s[ERROR_SAMPLES];
+    static int made;
+    for (int i = 0; made != count && i < count; i++) { // what a caller has at hand
         s[i] = length * i / (count - 1);
     }
+    made = count;
     FilCurveInfo info;
     if (fil_curve_evaluate(&curve, count, s, poses, &info, NULL) != FIL_OK) {
         abort();

@@ -82,10 +82,12 @@ double fil_curve_to_chebyshev(int degree, double length, const double *powers,
 
 void fil_curve_expand(int degree, const double *chebyshev, double centre, double local[][4]) {
     double work[FIL_CURVE_ROWS][4];
-    double(*one)[4] = local, (*two)[4] = work; // b_(k+1), b_(k+2)
-    memset(one, 0, (size_t)(degree + 1) * sizeof *one);
-    memset(two, 0, (size_t)(degree + 1) * sizeof *two);
+    double(*const b[2])[4] = {local, work}; // b_(k+1) and b_(k+2), by turns
+    int newest = degree % 2;                // so that b_0 comes to lie in local
+    memset(local, 0, (size_t)(degree + 1) * sizeof *local);
+    memset(work, 0, (size_t)(degree + 1) * sizeof *work);
     for (int k = degree; k >= 0; k--) {
+        double(*const one)[4] = b[1 - newest], (*const two)[4] = b[newest];
         const double factor = k > 0 ? 2.0 : 1.0, here = factor * centre;
         for (int j = degree - k; j > 0; j--) { // b_k takes the place of b_(k+2)
             for (int i = 0; i < 4; i++) {
@@ -95,12 +97,7 @@ void fil_curve_expand(int degree, const double *chebyshev, double centre, double
         for (int i = 0; i < 4; i++) {
             two[0][i] = chebyshev[4 * k + i] + (here * one[0][i] - two[0][i]);
         }
-        double(*const newest)[4] = two;
-        two = one;
-        one = newest;
-    }
-    if (one != local) {
-        memcpy(local, one, (size_t)(degree + 1) * sizeof *local);
+        newest = 1 - newest;
     }
 }
 
