@@ -22,9 +22,14 @@
 #include <stddef.h>
 #include <string.h>
 
+typedef double Vector2 __attribute__((vector_size(16), aligned(8), may_alias));
 typedef double Vector4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-enum { POSITION = 0, AXIS = 3 };
+#define ALWAYS_INLINE __attribute__((always_inline))
+
+enum { AXIS = 3 }; // where a pose has its axes
+
+static const double identity[12] = {[0] = 1.0, [5] = 1.0, [10] = 1.0}; // columns of four
 
 // The first terms are divided, not multiplied by a rounded reciprocal: its error is the same in
 // every segment, and made the error of a frame grow as the number of segments (2e-13 after 1000
@@ -44,12 +49,14 @@ _Static_assert(offsetof(FilPose, axis) == AXIS * sizeof(double), "a term is stor
 #define FIL_KERNEL(name) portable_##name
 #define FIL_TARGET
 #define FIL_VARIANT "portable"
+#define FIL_LANES 2
 #include "curve_series_kernels.h" // NOLINT(bugprone-suspicious-include)
 
 #if defined(__x86_64__)
 #define FIL_KERNEL(name) avx2_##name
 #define FIL_TARGET __attribute__((target("avx2")))
 #define FIL_VARIANT "avx2"
+#define FIL_LANES 4
 #include "curve_series_kernels.h" // NOLINT(bugprone-suspicious-include)
 #endif
 

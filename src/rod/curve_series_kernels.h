@@ -3,86 +3,96 @@
 //     FIL_KERNEL(name)   the variant's name of a function
 //     FIL_TARGET         the attribute that lets the compiler use its instructions
 //     FIL_VARIANT        the name of the variant
+//     FIL_LANES          doubles in its vectors, 2 or 4
+// A column, three numbers and one to spare, is PARTS vectors; a term is VECTORS.
 
-// Load and store four numbers that lie anywhere.
-#define AT(place) (*(Vector4 *)(place))
-#define FROM(place) (*(const Vector4 *)(place))
+#define PARTS (4 / FIL_LANES)
+#define VECTORS (FIL_SERIES_ROW / FIL_LANES)
+#if FIL_LANES == 4
+typedef Vector4 FIL_KERNEL(Vector);
+#else
+typedef Vector2 FIL_KERNEL(Vector);
+#endif
+#define VECTOR FIL_KERNEL(Vector)
 
-// next += (n0 n1 n2) [mu]x; a macro, for a function would pass vectors in memory.
-#define TURN(next, n, mu)                                 \
-    do {                                                  \
-        (next)[0] += (n)[1] * (mu)[2] - (n)[2] * (mu)[1]; \
-        (next)[1] += (n)[2] * (mu)[0] - (n)[0] * (mu)[2]; \
-        (next)[2] += (n)[0] * (mu)[1] - (n)[1] * (mu)[0]; \
-    } while (0)
+// Load and store the part of what lies anywhere.
+#define AT(place, part) (*(VECTOR *)((place) + (ptrdiff_t)FIL_LANES * (part)))
+#define FROM(place, part) (*(const VECTOR *)((place) + (ptrdiff_t)FIL_LANES * (part)))
 
-// Store a term: r of the term after n0 before, then the columns, each putting right what the one
-// before it spilled.
-#define STORE(row, position, column)        \
-    do {                                    \
-        AT((row) + POSITION) = (position);  \
-        AT((row) + AXIS) = (column)[0];     \
-        AT((row) + AXIS + 3) = (column)[1]; \
-        AT((row) + AXIS + 6) = (column)[2]; \
-    } while (0)
+// Columns n0 n1 n2 lie in a row, PARTS vectors each. next += (n0 n1 n2) [mu]x:
+FIL_TARGET static inline ALWAYS_INLINE void FIL_KERNEL(turn)(const VECTOR *n, const double *mu,
+                                                             VECTOR *next) {
+    for (int p = 0; p < PARTS; p++) {
+        const VECTOR n0 = n[p], n1 = n[PARTS + p], n2 = n[2 * PARTS + p];
+        next[p] += n1 * mu[2] - n2 * mu[1];
+        next[PARTS + p] += n2 * mu[0] - n0 * mu[2];
+        next[2 * PARTS + p] += n0 * mu[1] - n1 * mu[0];
+    }
+}
+
+// Store a term: r, `factor` times n0 of the term before, then the columns, each putting right what
+// the one before it spilled.
+FIL_TARGET static inline ALWAYS_INLINE void
+FIL_KERNEL(store)(double *row, double factor, const VECTOR *before, const VECTOR *n) {
+    for (int p = 0; p < PARTS; p++) {
+        AT(row, p) = before[p] * factor;
+    }
+    for (int p = 0; p < 3 * PARTS; p++) {
+        AT(row + AXIS + (ptrdiff_t)3 * (p / PARTS), p % PARTS) = n[p];
+    }
+}
 
 FIL_TARGET static void FIL_KERNEL(build_affine)(const double *mu, FilSeries *series) {
-    const Vector4 zero = {0.0};
-    Vector4 now[3] = {{1.0, 0.0, 0.0, 0.0}, {0.0, 1.0, 0.0, 0.0}, {0.0, 0.0, 1.0, 0.0}};
-    Vector4 before[3] = {zero, zero, zero};
-    STORE(series->term[0], zero, now);
+    VECTOR now[3 * PARTS], before[3 * PARTS] = {{0.0}};
+    for (int p = 0; p < 3 * PARTS; p++) {
+        now[p] = FROM(identity, p);
+    }
+    FIL_KERNEL(store)(series->term[0], 0.0, now, now);
     for (int n = 0; n < series->degree; n++) {
         // the factor goes to the curvature, off the chain from term to term
-        Vector4 p = FROM(mu), q = FROM(mu + 4);
-        if (n < DIVIDED) {
-            p /= n + 1.0;
-            q /= n + 1.0;
-        } else {
-            p *= reciprocal[n];
-            q *= reciprocal[n];
+        double a[8];
+        for (int p = 0; p < 2 * PARTS; p++) {
+            AT(a, p) = n < DIVIDED ? FROM(mu, p) / (n + 1.0) : FROM(mu, p) * reciprocal[n];
         }
-        Vector4 next[3] = {zero, zero, zero};
-        TURN(next, before, q);
-        TURN(next, now, p);
-        const Vector4 position = now[0] * reciprocal[n];
-        for (int c = 0; c < 3; c++) {
-            before[c] = now[c];
-            now[c] = next[c];
-        }
-        STORE(series->term[n + 1], position, now);
+        VECTOR next[3 * PARTS] = {{0.0}};
+        FIL_KERNEL(turn)(before, a + 4, next);
+        FIL_KERNEL(turn)(now, a, next);
+        FIL_KERNEL(store)(series->term[n + 1], reciprocal[n], now, next);
+        memcpy(before, now, sizeof before);
+        memcpy(now, next, sizeof now);
     }
 }
 
 FIL_TARGET static void FIL_KERNEL(build_any)(int degree, const double *mu, FilSeries *series) {
-    const Vector4 zero = {0.0};
-    Vector4 column[FIL_SERIES_DEGREE + 1][3] = {
-        {{1.0, 0.0, 0.0, 0.0}, {0.0, 1.0, 0.0, 0.0}, {0.0, 0.0, 1.0, 0.0}}};
-    STORE(series->term[0], zero, column[0]);
+    VECTOR column[FIL_SERIES_DEGREE + 1][3 * PARTS];
+    for (int p = 0; p < 3 * PARTS; p++) {
+        column[0][p] = FROM(identity, p);
+    }
+    FIL_KERNEL(store)(series->term[0], 0.0, column[0], column[0]);
     for (int n = 0; n < series->degree; n++) {
-        Vector4 next[3] = {zero, zero, zero};
+        VECTOR next[3 * PARTS] = {{0.0}};
         for (int k = degree < n ? degree : n; k >= 0; k--) { // small ones first
-            TURN(next, column[n - k], mu + 4 * k);
+            FIL_KERNEL(turn)(column[n - k], mu + (ptrdiff_t)4 * k, next);
         }
-        const Vector4 position = column[n][0] * reciprocal[n];
-        for (int c = 0; c < 3; c++) {
-            column[n + 1][c] = n < DIVIDED ? next[c] / (n + 1.0) : next[c] * reciprocal[n];
+        for (int p = 0; p < 3 * PARTS; p++) {
+            column[n + 1][p] = n < DIVIDED ? next[p] / (n + 1.0) : next[p] * reciprocal[n];
         }
-        STORE(series->term[n + 1], position, column[n + 1]);
+        FIL_KERNEL(store)(series->term[n + 1], reciprocal[n], column[n], column[n + 1]);
     }
 }
 
 // Sums at x = 1 and -1, smallest terms first.
 FIL_TARGET static void FIL_KERNEL(sum_ends)(FilSeries *series) {
-    Vector4 even[3] = {{0.0}, {0.0}, {0.0}}, odd[3] = {{0.0}, {0.0}, {0.0}};
+    VECTOR even[VECTORS] = {{0.0}}, odd[VECTORS] = {{0.0}};
     for (int n = series->degree; n > 0; n -= 2) {
-        for (int v = 0; v < 3; v++) {
-            odd[v] += FROM(series->term[n] + 4 * v);
-            even[v] += FROM(series->term[n - 1] + 4 * v);
+        for (int v = 0; v < VECTORS; v++) {
+            odd[v] += FROM(series->term[n], v);
+            even[v] += FROM(series->term[n - 1], v);
         }
     }
-    for (int v = 0; v < 3; v++) {
-        AT(series->first + 4 * v) = even[v] - odd[v];
-        AT(series->last + 4 * v) = even[v] + odd[v];
+    for (int v = 0; v < VECTORS; v++) {
+        AT(series->first, v) = even[v] - odd[v];
+        AT(series->last, v) = even[v] + odd[v];
     }
 }
 
@@ -99,19 +109,24 @@ FIL_TARGET static void FIL_KERNEL(build)(int degree, const double *mu, FilSeries
 FIL_TARGET static void FIL_KERNEL(place)(const double *local, double h, const FilPose *middle,
                                          FilPose *pose) {
     const double *m = middle->position;
-    const Vector4 g0 = FROM(m + AXIS), g1 = FROM(m + AXIS + 3);
-    const Vector4 g2 = {m[AXIS + 6], m[AXIS + 7], m[AXIS + 8], 0.0};
-    Vector4 column[4];
-    for (int c = 0; c < 4; c++) {
-        const double *q = local + 3 * c;
-        column[c] = g0 * q[0] + g1 * q[1] + g2 * q[2];
+    const double third[4] = {m[AXIS + 6], m[AXIS + 7], m[AXIS + 8], 0.0};
+    VECTOR column[4][PARTS]; // before the first store, which might be to what is loaded
+    for (int p = 0; p < PARTS; p++) {
+        const VECTOR g0 = FROM(m + AXIS, p), g1 = FROM(m + AXIS + 3, p), g2 = FROM(third, p);
+        for (int c = 0; c < 4; c++) {
+            const double *q = local + (ptrdiff_t)3 * c;
+            column[c][p] = g0 * q[0] + g1 * q[1] + g2 * q[2];
+        }
+        column[0][p] = FROM(m, p) + column[0][p] * h;
     }
     double *out = pose->position;
-    AT(out) = FROM(m) + column[0] * h;
-    AT(out + AXIS) = column[1];
-    AT(out + AXIS + 3) = column[2];
-    for (int i = 0; i < 3; i++) {
-        out[AXIS + 6 + i] = column[3][i];
+    for (int c = 0; c < 3; c++) {
+        for (int p = 0; p < PARTS; p++) {
+            AT(out + (ptrdiff_t)3 * c, p) = column[c][p];
+        }
+    }
+    for (int i = 0; i < 3; i++) { // has no room to spill
+        pose->axis[2][i] = column[3][i / FIL_LANES][i % FIL_LANES];
     }
 }
 
@@ -133,21 +148,19 @@ FIL_TARGET static void FIL_KERNEL(advance)(const FilSeries *series, double h, co
     FIL_KERNEL(place)(last, h, middle, end);
 }
 
-// Two places at a time, even and odd terms apart: four chains of three vectors hide the latency of
-// each other.
+// Two places at a time, even and odd terms apart: the chains hide the latency of each other.
 FIL_TARGET static void FIL_KERNEL(sample)(const FilSeries *series, double h, const FilPose *middle,
                                           int count, const double *x, FilPose *poses) {
     for (int i = 0; i < count; i += 2) {
         const double a = x[i], b = x[i + 1 < count ? i + 1 : i], aa = a * a, bb = b * b;
-        Vector4 p[3], q[3], s[3], t[3]; // odd and even of a, odd and even of b
-        for (int v = 0; v < 3; v++) {
-            p[v] = s[v] = FROM(series->term[series->degree] + 4 * v);
-            q[v] = t[v] = FROM(series->term[series->degree - 1] + 4 * v);
+        VECTOR p[VECTORS], q[VECTORS], s[VECTORS], t[VECTORS]; // odd, even of a; odd, even of b
+        for (int v = 0; v < VECTORS; v++) {
+            p[v] = s[v] = FROM(series->term[series->degree], v);
+            q[v] = t[v] = FROM(series->term[series->degree - 1], v);
         }
         for (int n = series->degree - 2; n > 0; n -= 2) {
-            for (int v = 0; v < 3; v++) {
-                const Vector4 odd = FROM(series->term[n] + 4 * v);
-                const Vector4 even = FROM(series->term[n - 1] + 4 * v);
+            for (int v = 0; v < VECTORS; v++) {
+                const VECTOR odd = FROM(series->term[n], v), even = FROM(series->term[n - 1], v);
                 p[v] = p[v] * aa + odd;
                 q[v] = q[v] * aa + even;
                 s[v] = s[v] * bb + odd;
@@ -155,9 +168,9 @@ FIL_TARGET static void FIL_KERNEL(sample)(const FilSeries *series, double h, con
             }
         }
         double local[2][FIL_SERIES_ROW];
-        for (int v = 0; v < 3; v++) {
-            AT(local[0] + 4 * v) = p[v] * a + q[v];
-            AT(local[1] + 4 * v) = s[v] * b + t[v];
+        for (int v = 0; v < VECTORS; v++) {
+            AT(local[0], v) = p[v] * a + q[v];
+            AT(local[1], v) = s[v] * b + t[v];
         }
         FIL_KERNEL(place)(local[0], h, middle, &poses[i]);
         if (i + 1 < count) {
@@ -171,10 +184,12 @@ static const FilSeriesKernels FIL_KERNEL(kernels) = {.name = FIL_VARIANT,
                                                      .advance = FIL_KERNEL(advance),
                                                      .sample = FIL_KERNEL(sample)};
 
+#undef PARTS
+#undef VECTORS
+#undef VECTOR
 #undef AT
 #undef FROM
-#undef TURN
-#undef STORE
 #undef FIL_KERNEL
 #undef FIL_TARGET
 #undef FIL_VARIANT
+#undef FIL_LANES
