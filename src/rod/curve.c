@@ -290,7 +290,7 @@ static int cut_any(const Curve *c, double *guess, Segment *segment) {
 
 // Poses at the places up to the end of the segment; returns how many.
 static int sample(const FilSeriesKernels *kernels, const FilSeries *series, const Segment *segment,
-                  const FilPose *middle, int count, const double *s, FilPose *poses) {
+                  int count, const double *s, FilPose *poses) {
     enum { BATCH = 64 };
     double x[BATCH];
     int done = 0, ready = 0;
@@ -299,7 +299,7 @@ static int sample(const FilSeriesKernels *kernels, const FilSeries *series, cons
              ready++) {
             x[ready] = (s[done + ready] - segment->start - segment->h) / segment->h;
         }
-        kernels->sample(series, segment->h, middle, ready, x, poses + done);
+        kernels->sample(series, ready, x, poses + done);
         done += ready;
     } while (ready == BATCH);
     return done;
@@ -316,7 +316,7 @@ FilStatus fil_curve_evaluate(const FilCurve *curve, int count, const double *s, 
     const FilSeriesKernels *kernels = fil_series_kernels();
     Segment segment = {.end = 0.0};
     FilSeries series;
-    FilPose pose = curve->start, middle;
+    FilPose pose = curve->start;
     int segments = 0, terms = 0, done = 0;
     double guess = c.angle > 0.0 ? GROWTH * c.length / c.angle : c.length;
     while (segment.end < c.length && (info != NULL || done < count)) {
@@ -324,11 +324,10 @@ FilStatus fil_curve_evaluate(const FilCurve *curve, int count, const double *s, 
         series.degree = c.degree <= 1 ? cut_affine(&c, &segment) : cut_any(&c, &guess, &segment);
         series.degree |= 1;
         kernels->build(segment.degree, segment.mu[0], &series);
-        const FilPose start = pose;
-        kernels->advance(&series, segment.h, &start, &middle, &pose);
+        series.h = segment.h;
+        kernels->advance(&series, &pose);
         if (done < count && s[done] <= segment.end) {
-            done +=
-                sample(kernels, &series, &segment, &middle, count - done, s + done, poses + done);
+            done += sample(kernels, &series, &segment, count - done, s + done, poses + done);
         }
         segments++;
         terms += series.degree + 1;

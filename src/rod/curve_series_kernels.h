@@ -106,18 +106,17 @@ FIL_TARGET static void FIL_KERNEL(build)(int degree, const double *mu, FilSeries
 }
 
 // A pose in the local frame, to the world.
-FIL_TARGET static void FIL_KERNEL(place)(const double *local, double h, const FilPose *middle,
+FIL_TARGET static void FIL_KERNEL(place)(const FilSeries *series, const double *local,
                                          FilPose *pose) {
-    const double *m = middle->position;
-    const double third[4] = {m[AXIS + 6], m[AXIS + 7], m[AXIS + 8], 0.0};
+    const double *m = series->middle;
     VECTOR column[4][PARTS]; // before the first store, which might be to what is loaded
     for (int p = 0; p < PARTS; p++) {
-        const VECTOR g0 = FROM(m + AXIS, p), g1 = FROM(m + AXIS + 3, p), g2 = FROM(third, p);
+        const VECTOR g0 = FROM(m + AXIS, p), g1 = FROM(m + AXIS + 3, p), g2 = FROM(m + AXIS + 6, p);
         for (int c = 0; c < 4; c++) {
             const double *q = local + (ptrdiff_t)3 * c;
             column[c][p] = g0 * q[0] + g1 * q[1] + g2 * q[2];
         }
-        column[0][p] = FROM(m, p) + column[0][p] * h;
+        column[0][p] = FROM(m, p) + column[0][p] * series->h;
     }
     double *out = pose->position;
     for (int c = 0; c < 3; c++) {
@@ -130,27 +129,27 @@ FIL_TARGET static void FIL_KERNEL(place)(const double *local, double h, const Fi
     }
 }
 
-FIL_TARGET static void FIL_KERNEL(advance)(const FilSeries *series, double h, const FilPose *start,
-                                           FilPose *middle, FilPose *end) {
-    const double *first = series->first, *last = series->last;
+FIL_TARGET static void FIL_KERNEL(advance)(FilSeries *series, FilPose *pose) {
+    const double *q = series->first + AXIS;
+    double *m = series->middle, *axis = series->middle + AXIS;
     for (int j = 0; j < 3; j++) {
         for (int i = 0; i < 3; i++) {
-            middle->axis[j][i] = start->axis[0][i] * first[AXIS + j] +
-                                 start->axis[1][i] * first[AXIS + 3 + j] +
-                                 start->axis[2][i] * first[AXIS + 6 + j];
+            axis[3 * j + i] =
+                pose->axis[0][i] * q[j] + pose->axis[1][i] * q[3 + j] + pose->axis[2][i] * q[6 + j];
         }
     }
     for (int i = 0; i < 3; i++) {
-        middle->position[i] = start->position[i] -
-                              h * (middle->axis[0][i] * first[0] + middle->axis[1][i] * first[1] +
-                                   middle->axis[2][i] * first[2]);
+        m[i] = pose->position[i] -
+               series->h * (axis[i] * series->first[0] + axis[3 + i] * series->first[1] +
+                            axis[6 + i] * series->first[2]);
     }
-    FIL_KERNEL(place)(last, h, middle, end);
+    m[FIL_SERIES_ROW] = 0.0;
+    FIL_KERNEL(place)(series, series->last, pose);
 }
 
 // Two places at a time, even and odd terms apart: the chains hide the latency of each other.
-FIL_TARGET static void FIL_KERNEL(sample)(const FilSeries *series, double h, const FilPose *middle,
-                                          int count, const double *x, FilPose *poses) {
+FIL_TARGET static void FIL_KERNEL(sample)(const FilSeries *series, int count, const double *x,
+                                          FilPose *poses) {
     for (int i = 0; i < count; i += 2) {
         const double a = x[i], b = x[i + 1 < count ? i + 1 : i], aa = a * a, bb = b * b;
         VECTOR p[VECTORS], q[VECTORS], s[VECTORS], t[VECTORS]; // odd, even of a; odd, even of b
@@ -172,9 +171,9 @@ FIL_TARGET static void FIL_KERNEL(sample)(const FilSeries *series, double h, con
             AT(local[0], v) = p[v] * a + q[v];
             AT(local[1], v) = s[v] * b + t[v];
         }
-        FIL_KERNEL(place)(local[0], h, middle, &poses[i]);
+        FIL_KERNEL(place)(series, local[0], &poses[i]);
         if (i + 1 < count) {
-            FIL_KERNEL(place)(local[1], h, middle, &poses[i + 1]);
+            FIL_KERNEL(place)(series, local[1], &poses[i + 1]);
         }
     }
 }
