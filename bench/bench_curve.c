@@ -387,7 +387,7 @@ typedef struct Score {
 static double time_of(Method *method, double setting) {
     static FilPose poses[TIMED_SAMPLES];
     double best = INFINITY, spent = 0.0;
-    for (int run = 0; run < 5 || (spent < 0.05 && run < 2000); run++) {
+    for (int run = 0; run < 5 || (spent < 0.2 && run < 2000); run++) {
         const double start = fil_seconds();
         for (int k = 0; k < 4; k++) {
             (void)method(setting, TIMED_SAMPLES, poses);
