@@ -4,6 +4,7 @@
 /// All of Filum: every public header, one per concept.
 
 #include "filum/base.h"
+#include "filum/curve.h"
 #include "filum/fclib.h"
 #include "filum/friction.h"
 #include "filum/generate.h"
