@@ -25,7 +25,7 @@ typedef struct Part {
 } Part;
 
 static const Part parts[] = {
-    // GEOMETRY
+    {"rods", "curves of given curvature", validate_rod_geometry},
     {"rods", "rods in equilibrium", validate_rod_statics},
     {"rods", "buckling", validate_rod_buckling},
     {"rods", "vibration and energy", validate_rod_dynamics},
