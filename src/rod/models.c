@@ -9,11 +9,10 @@ static const char *const names[] = {FIL_ROD_MODEL_TABLE(NAME)};
 extern const FilRodTable fil_rod_helix, fil_rod_clothoid, fil_rod_der, fil_rod_corde, fil_rod_chain;
 
 static const FilRodTable *const tables[FIL_ROD_MODEL_COUNT] = {
-    [FIL_ROD_HELIX] = &fil_rod_helix,
-    [FIL_ROD_CLOTHOID] = &fil_rod_clothoid,
-    [FIL_ROD_DER] = NULL,   // &fil_rod_der
+    [FIL_ROD_HELIX] = &fil_rod_helix, [FIL_ROD_CLOTHOID] = &fil_rod_clothoid,
+    [FIL_ROD_DER] = &fil_rod_der,
     [FIL_ROD_CORDE] = NULL, // &fil_rod_corde
-    [FIL_ROD_CHAIN] = NULL, // &fil_rod_chain
+    [FIL_ROD_CHAIN] = &fil_rod_chain,
 };
 
 const FilRodTable *fil_rod_table(FilRodModel model) {

@@ -310,6 +310,10 @@ FilStatus fil_rod_set_gravity(FilRod *rod, const double gravity[3], FilError *er
 FilStatus fil_rod_set_natural(FilRod *rod, const double *curvatures, int count, FilError *error) {
     FIL_TRY(
         fil_rod_table_check(curvatures, count, rod->element_count, "natural_curvatures", error));
+    for (int i = 0; i < count && rod->table->check_natural != NULL; i++) {
+        int element = i < rod->element_count ? i : i - 1;
+        FIL_TRY(rod->table->check_natural(rod, element, curvatures + 3 * (size_t)i, error));
+    }
     fil_rod_spread(curvatures, count, rod->element_count, rod->natural);
     rod->table->refresh(rod);
     return FIL_OK;

@@ -83,6 +83,11 @@ struct FilRodTable {
     // present one), and write rhs. Returns the residual |A guess - rhs| of the nonlinear step,
     // relative to the terms in it (0 for a model whose step is linear, and without a guess).
     double (*prepare)(FilRod *rod, double dt, const double *guess, double *rhs);
+    // The residual that prepare() would return for this velocity, without A. NULL: ask prepare().
+    double (*residual)(FilRod *rod, double dt, const double *velocity);
+    // A v+ - rhs for the guess of the last prepare(), to more digits than the difference. NULL: use
+    // rhs.
+    void (*get_rest)(const FilRod *rod, double *rest);
     // What the step minimises, for a velocity v+ of its end: the incremental potential, whose
     // gradient prepare() brings to zero. NULL: the step is linear, one prepare() is all.
     double (*merit)(FilRod *rod, double dt, const double *velocity);
@@ -105,7 +110,7 @@ struct FilRodTable {
 
     // Rows C that hold the ends beyond what the coordinates already hold: C dx = -error brings the
     // configuration to where the ends are held at `time`. Writes C (row-major, row_count of the
-    // rod) and the errors (m; rad).
+    // rod) and the errors (m; rad). NULL where row_count is always 0.
     void (*end_rows)(const FilRod *rod, double time, double *rows, double *error);
 
     void (*energy)(const FilRod *rod, FilRodEnergy *energy);
@@ -121,6 +126,9 @@ struct FilRodTable {
     void (*mass)(const FilRod *rod, double *mass);
 
     double (*largest_step)(const FilRod *rod);
+    // Whether the model can have this natural curvature at an element; NULL: any.
+    FilStatus (*check_natural)(const FilRod *rod, int element, const double kappa[3],
+                               FilError *error);
     // Lengths or natural curvatures changed, or the state was set.
     void (*refresh)(FilRod *rod);
     // Choose natural curvatures (rod->natural) for which the present shape is an equilibrium; NULL

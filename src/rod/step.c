@@ -4,7 +4,10 @@
 // that must bring the configuration to where the ends are held at the end of the step:
 //     C (theta v+ + (1 - theta) v) dt = -error,
 // solved with the Schur complement C A^-1 C^T, at most 12 x 12. Where elasticity is nonlinear this
-// is one step of Newton's method on the incremental potential; steps are halved until it falls.
+// is one step of Newton's method on the incremental potential. At first full steps are taken even
+// where the potential rises: nearly inextensible edges that turn are stretched by a full step,
+// which the next one mends, and halving would make both short. Later steps are halved until it
+// falls.
 #include "rod.h"
 
 #include <float.h>
@@ -14,7 +17,7 @@
 #include "base/parallel.h"
 #include "math/vec3.h"
 
-enum { MAX_NEWTON = 60, MAX_HALVINGS = 12 };
+enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12 };
 static const double newton_tolerance = 1e-10;
 
 static double dot(const double *a, const double *b, int n) {
@@ -104,17 +107,40 @@ static bool is_finite(const double *x, int count) {
 }
 
 // The largest part of the way from `from` to `to` that lowers what the step minimises.
-static void search_line(FilRod *rod, double dt, const double *from, double *to) {
-    double start = rod->table->merit(rod, dt, from);
+static void search_line(FilRod *rod, double dt, bool full, const double *from, double *to) {
+    double start = full ? DBL_MAX : rod->table->merit(rod, dt, from);
     for (int k = 0; k < MAX_HALVINGS; k++) {
         double merit = rod->table->merit(rod, dt, to);
-        if (merit <= start + 1e-12 * fabs(start)) {
+        if (merit <= start || merit - start <= 1e-12 * fabs(start)) {
             return;
         }
         for (int j = 0; j < rod->dof_count; j++) {
             to[j] = 0.5 * (to[j] + from[j]);
         }
     }
+}
+
+// A^-1 rhs, with the ends held. Where the model knows the rest A v+ - rhs, its part of v+ is solved
+// for alone: with stiff springs A v+ loses the digits that matter.
+static void find_trial(FilRod *rod, double dt) {
+    int n = rod->dof_count;
+    bool known = rod->table->get_rest != NULL;
+    if (known) {
+        rod->table->get_rest(rod, rod->trial);
+    } else {
+        memcpy(rod->trial, rod->rhs, sizeof(double) * (size_t)n);
+    }
+    rod->table->solve(rod, rod->trial);
+    for (int k = 0; known && k < n; k++) {
+        rod->trial[k] = rod->velocity[k] - rod->trial[k];
+    }
+    hold_ends(rod, dt, rod->trial);
+}
+
+// Of the step's equations at v+; where the model has no cheaper way, A is made ready on the way.
+static double find_residual(FilRod *rod, double dt, const double *velocity) {
+    return rod->table->residual != NULL ? rod->table->residual(rod, dt, velocity)
+                                        : rod->table->prepare(rod, dt, velocity, rod->rhs);
 }
 
 // v+ into rod->velocity.
@@ -125,22 +151,23 @@ static void find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
     memcpy(rod->before, rod->velocity, bytes);
     info->residual = rod->table->prepare(rod, dt, NULL, rod->rhs);
     for (info->iterations = 1;; info->iterations++) {
-        memcpy(rod->trial, rod->rhs, bytes);
-        rod->table->solve(rod, rod->trial);
-        hold_ends(rod, dt, rod->trial);
+        find_trial(rod, dt);
         if (rod->table->merit == NULL) {
             memcpy(rod->velocity, rod->trial, bytes);
             info->converged = true;
             return;
         }
         if (info->iterations > 1) {
-            search_line(rod, dt, rod->velocity, rod->trial);
+            search_line(rod, dt, info->iterations <= MAX_FULL, rod->velocity, rod->trial);
         }
         memcpy(rod->velocity, rod->trial, bytes);
-        info->residual = rod->table->prepare(rod, dt, rod->velocity, rod->rhs);
+        info->residual = find_residual(rod, dt, rod->velocity);
         info->converged = info->residual <= newton_tolerance;
         if (info->converged || info->iterations >= MAX_NEWTON || !isfinite(info->residual)) {
             return;
+        }
+        if (rod->table->residual != NULL) {
+            (void)rod->table->prepare(rod, dt, rod->velocity, rod->rhs);
         }
     }
 }

@@ -1,0 +1,126 @@
+#ifndef FIL_ROD_NODAL_H
+#define FIL_ROD_NODAL_H
+
+// What rods made of nodes and straight edges share: der (with a twist angle on each edge) and chain
+// (without).
+//
+// Unknowns stand in the order x0 s0 x1 s1 ... xn: the places of the nodes and, for der, the turn of
+// each edge about itself. An end whose frame is held has a ghost edge beyond it, of no mass, which
+// follows the pose that holds it; the joint between the ghost and the first edge bends over half an
+// edge. So a held end is a few unknowns less at one end of the list, and what is free is always a
+// range first .. last - 1 of it:
+//     free: all;  pinned: without x0;  clamped: without the ghost's and x0;
+//     sliding: without the ghost's and the two parts of x0 across the axis of the pose.
+// The unknown of a sliding end is its way along the axis.
+
+#include "der_energy.h"
+#include "rod.h"
+
+typedef struct FilShape {
+    double *x;      // [edge_count + 1][3] m
+    FilEdge *edges; // [edge_count]
+    FilBend *bends; // [edge_count - 1], bend j between the edges j and j + 1
+} FilShape;
+
+typedef struct FilNodal {
+    // model: frozen
+    int edge_count; // with ghosts
+    int stride;     // unknowns from node to node: 4, or 3 without twist
+    int full_count; // of unknowns, held ones too
+    int ghosts[2];  // 1 where the root, the tip has a ghost edge
+    int first, last;
+
+    // state
+    double *x;        // [edge_count + 1][3]
+    double *director; // [edge_count][3]: n1
+    double *twist;    // [edge_count - 1]
+    double *v;        // [full_count]
+
+    // parameters, made by refresh
+    double *mass;           // [edge_count + 1] kg
+    double *drag;           // [edge_count + 1] kg/s
+    double *inertia;        // [edge_count] kg m^2, about the edge
+    double *cell;           // [edge_count - 1] m: length that a bend stands for
+    FilEdgeSpring *stretch; // [edge_count]
+    FilBendSpring *bend;    // [edge_count - 1]
+
+    // the step: shapes at its beginning, where it is linearised, and at the velocity last tried
+    FilShape start, anchor, trial;
+    double *anchor_velocity, *trial_velocity; // [dof_count]
+    bool begun, tried;                        // anchor and trial hold something
+    bool known;                               // rest holds the residual of the trial
+    double dt;
+    FilEdgeSpring *step_stretch; // with damping
+    FilBendSpring *step_bend;
+    double *step_inertia;
+    double *push;          // [full_count] N, N m: what does not change in the step
+    double *pulls;         // [edge_count][4]: gradient by the edges' variables
+    double *gradient;      // [full_count]
+    double *work;          // [full_count]
+    double *rest;          // [dof_count]: A v+ - rhs
+    double relative;       // its size
+    double *own, *between; // [edge_count + 2][16]: blocks of the Hessian, edge j at j + 1
+    double *band;          // [full_count][width + 1]
+} FilNodal;
+
+/// Create the model's part of a rod: `stride` 4 or 3. `start` as in FilRodTable.
+FilStatus fil_nodal_create(FilRod *rod, int stride, const double *start, FilError *error);
+
+// The functions of a FilRodTable.
+double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
+double fil_nodal_residual(FilRod *rod, double dt, const double *velocity);
+void fil_nodal_get_rest(const FilRod *rod, double *rest);
+double fil_nodal_merit(FilRod *rod, double dt, const double *velocity);
+void fil_nodal_solve(const FilRod *rod, double *x);
+void fil_nodal_advance(FilRod *rod, double dt, const double *velocity);
+void fil_nodal_get_velocity(const FilRod *rod, double *velocity);
+void fil_nodal_stop(FilRod *rod);
+void fil_nodal_move(FilRod *rod, const double *dx);
+void fil_nodal_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
+void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobian);
+void fil_nodal_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
+void fil_nodal_energy(const FilRod *rod, FilRodEnergy *energy);
+void fil_nodal_gradient(const FilRod *rod, double *gradient);
+void fil_nodal_hessian(const FilRod *rod, double *hessian);
+void fil_nodal_stiffness(const FilRod *rod, double *stiffness);
+void fil_nodal_mass(const FilRod *rod, double *mass);
+FilStatus fil_nodal_check_natural(const FilRod *rod, int element, const double kappa[3],
+                                  FilError *error);
+double fil_nodal_largest_step(const FilRod *rod);
+void fil_nodal_refresh(FilRod *rod);
+
+// --- between nodal.c and nodal_step.c ------------------------------------------------------------
+
+/// Free unknowns of a full vector, and a full vector of free unknowns (held ones 0); `axes`: n0 of
+/// the poses that hold the root and the tip, used where an end slides.
+void fil_nodal_gather(const FilRod *rod, double axes[2][3], const double *full, double *free);
+void fil_nodal_scatter(const FilRod *rod, double axes[2][3], const double *free, double *full);
+/// The axes for it at `time`.
+void fil_nodal_axes(const FilRod *rod, double time, double axes[2][3]);
+
+/// Place `to`, whose nodes and spins are set: ends where they are held at `time`, edges and bends.
+void fil_nodal_place(const FilRod *rod, double time, const FilShape *from, FilShape *to);
+/// Copy the shape and forget its spins.
+void fil_nodal_copy(const FilNodal *nodal, const FilShape *from, FilShape *to);
+
+/// Make nodal->start the state.
+void fil_nodal_store(FilNodal *nodal);
+
+/// Gradient of the elastic energy of a shape, by edges (pulls) and by unknowns (full, overwritten);
+/// `stretch` may be NULL.
+void fil_nodal_pull(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
+                    const FilBendSpring *bend, double *full);
+/// The band matrix `factor` times the elastic Hessian of a shape.
+void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
+                       const FilBendSpring *bend, FilHessianPart part, double factor);
+/// Turn the unknowns of sliding ends in the band matrix to their axes.
+void fil_nodal_turn_ends(const FilRod *rod, double axes[2][3]);
+/// Gravity, point forces and torques, in the present shape, added to `full`.
+void fil_nodal_add_loads(const FilRod *rod, double *full);
+
+/// Half-bandwidth: 10 or 8.
+static inline int fil_nodal_width(const FilNodal *nodal) {
+    return 2 * nodal->stride + 2;
+}
+
+#endif

@@ -1,0 +1,351 @@
+// nodal_step.c - the implicit step of rods made of nodes and edges.
+//
+// With q+ = q + dt ((1 - theta) v + theta v+) the step solves, for v+,
+//     M (v+ - v) + theta dt grad U(q+) + dt C ((1 - theta) v + theta v+) - dt p = 0,
+// C the drag and p what is constant in the step: gravity, loads and (1 - theta) times the elastic
+// force at q. That is the gradient of the incremental potential
+//     |v+ - v|_M^2 / 2 + U(q+) + dt (theta v+ C v+ / 2 + (1 - theta) v C v+) - dt p v+.
+// Internal damping resists the change of the strains e over the step, so that turning the rod as a
+// whole costs nothing: the impulse damping k (e+ - e) along de+. It is the gradient of a second
+// spring between e+ and e, and two springs on one strain are one spring:
+//     k/2 (e+ - rest)^2 + c k/2 (e+ - e)^2 = (1 + c) k/2 (e+ - (rest + c e) / (1 + c))^2 + const,
+//     c = damping / (theta dt).
+// Stretch is stiff, nearly a constraint, and the trapezium rule for it blows up where the rod turns
+// quickly. So stretch has a theta' >= theta of its own, which is U(q+) theta' / theta in the
+// potential: nearly 1/2 for small steps, 1 where edges turn by more than 1/6 rad in a step. (Tried:
+// a constant 0.55 or 0.6, unstable at 10 ms; 1, stable but as lossy as implicit Euler.) Where the
+// Hessian is not positive, first the loss of stiffness by compression and then all stresses are
+// left out of it.
+//
+// Frames. Turns of edges are counted from the shape where the step was last linearised: there, and
+// only there, the derivatives of der_energy.c are those of a function of v+, the merit.
+//
+// Twist without inertia (quasistatic_twist): the turns' part of the equations becomes grad U = 0,
+// and a tiny inertia, which pulls to rest, keeps free spin determined.
+#include "nodal.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "math/band.h"
+#include "math/vec3.h"
+
+static const double tiny_inertia = 1e-9; // of the step's twist stiffness
+
+// A spring of `weight` with the damping c of a step that begins at `strain`.
+static void damp(double weight, double c, double strain, double *k, double *rest) {
+    *rest = (weight * *rest + c * strain) / (weight + c);
+    *k *= weight + c;
+}
+
+// The theta of stretch: 1/2 and more by three times the largest turn of an edge in the step.
+static double stretch_theta(const FilRod *rod, double dt) {
+    const FilNodal *nodal = rod->data;
+    double turn = 0.0, change[3];
+    for (int j = 0; rod->theta < 1.0 && j < nodal->edge_count; j++) {
+        const double *v = nodal->v + (ptrdiff_t)nodal->stride * j;
+        fil_subtract3(v + nodal->stride, v, change);
+        turn = fmax(turn, dt * fil_norm3(change) / nodal->start.edges[j].length);
+    }
+    return fmax(rod->theta, fmin(1.0, 0.505 + 3.0 * turn));
+}
+
+static void set_springs(const FilRod *rod, double dt, double theta) {
+    FilNodal *nodal = rod->data;
+    int n = nodal->edge_count;
+    memcpy(nodal->step_stretch, nodal->stretch, sizeof(FilEdgeSpring) * (size_t)n);
+    memcpy(nodal->step_bend, nodal->bend, sizeof(FilBendSpring) * (size_t)(n - 1));
+    double c = rod->damping / (rod->theta * dt);
+    for (int j = 0; j < n; j++) {
+        FilEdgeSpring *spring = &nodal->step_stretch[j];
+        damp(theta / rod->theta, c, nodal->start.edges[j].length, &spring->k, &spring->rest);
+    }
+    for (int j = 0; c > 0.0 && j + 1 < n; j++) {
+        FilBendSpring *spring = &nodal->step_bend[j];
+        for (int k = 0; k < 3; k++) {
+            damp(1.0, c, nodal->start.bends[j].kappa[k], &spring->k[k], &spring->rest[k]);
+        }
+    }
+}
+
+static void set_inertia(const FilRod *rod, double dt) {
+    FilNodal *nodal = rod->data;
+    int n = nodal->edge_count;
+    double factor = rod->theta * rod->theta * dt * dt * tiny_inertia;
+    for (int j = 0; j < n; j++) {
+        nodal->step_inertia[j] = nodal->inertia[j];
+        if (rod->quasistatic_twist) {
+            double before = j > 0 ? nodal->step_bend[j - 1].k[0] : 0.0;
+            double after = j + 1 < n ? nodal->step_bend[j].k[0] : 0.0;
+            nodal->step_inertia[j] =
+                fmax(factor * (before + after), tiny_inertia * nodal->inertia[j]);
+        }
+    }
+}
+
+// What is constant in the step; the shape to turn from is that of its beginning.
+static void begin_step(FilRod *rod, double dt) {
+    FilNodal *nodal = rod->data;
+    int full = nodal->full_count;
+    memset(nodal->push, 0, sizeof(double) * (size_t)full);
+    fil_nodal_add_loads(rod, nodal->push);
+    double explicit_part = 1.0 - rod->theta, theta = stretch_theta(rod, dt);
+    if (explicit_part > 0.0) {
+        double part = (1.0 - theta) / explicit_part;
+        for (int j = 0; j < nodal->edge_count; j++) {
+            nodal->step_stretch[j] = nodal->stretch[j];
+            nodal->step_stretch[j].k *= part;
+        }
+        fil_nodal_pull(nodal, &nodal->start, nodal->step_stretch, nodal->bend, nodal->work);
+        for (int k = 0; k < full; k++) {
+            nodal->push[k] -= explicit_part * nodal->work[k];
+        }
+    }
+    for (int j = 0; rod->quasistatic_twist && j < nodal->edge_count; j++) {
+        double *push = nodal->push + 4 * (ptrdiff_t)j + 3;
+        *push = rod->theta *
+                (*push + (explicit_part > 0.0 ? explicit_part * nodal->work[4 * j + 3] : 0.0));
+    }
+    set_springs(rod, dt, theta);
+    set_inertia(rod, dt);
+    fil_nodal_copy(nodal, &nodal->start, &nodal->anchor);
+    nodal->dt = dt;
+    nodal->begun = true;
+    nodal->tried = nodal->known = false;
+}
+
+static void ensure_begun(FilRod *rod, double dt) {
+    const FilNodal *nodal = rod->data;
+    if (!nodal->begun || nodal->dt != dt) {
+        begin_step(rod, dt);
+    }
+}
+
+static bool same(const double *a, const double *b, int count) {
+    for (int k = 0; k < count; k++) {
+        if (!(a[k] == b[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The shape at the end of a step with the velocity v+, in nodal->trial.
+static void try_velocity(FilRod *rod, double dt, const double *velocity) {
+    FilNodal *nodal = rod->data;
+    int n = rod->dof_count;
+    if (nodal->tried && same(velocity, nodal->trial_velocity, n)) {
+        return;
+    }
+    double time = rod->state[0] + dt, axes[2][3], *way = nodal->trial_velocity;
+    fil_nodal_axes(rod, time, axes);
+    fil_nodal_gather(rod, axes, nodal->v, way);
+    for (int k = 0; k < n; k++) {
+        way[k] = dt * ((1.0 - rod->theta) * way[k] + rod->theta * velocity[k]);
+    }
+    fil_nodal_scatter(rod, axes, way, nodal->work);
+    memcpy(nodal->trial_velocity, velocity, sizeof(double) * (size_t)n);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        const double *to = nodal->work + (ptrdiff_t)nodal->stride * i;
+        for (int k = 0; k < 3; k++) {
+            nodal->trial.x[3 * i + k] = nodal->start.x[3 * i + k] + to[k];
+        }
+        if (i < nodal->edge_count) {
+            nodal->trial.edges[i].spin = nodal->stride == 4 ? to[3] : 0.0;
+        }
+    }
+    fil_nodal_place(rod, time, &nodal->anchor, &nodal->trial);
+    nodal->tried = true;
+    nodal->known = false;
+}
+
+// The trial becomes the shape where the step is linearised.
+static void anchor_trial(FilNodal *nodal) {
+    FilShape shape = nodal->anchor;
+    nodal->anchor = nodal->trial;
+    nodal->trial = shape;
+    double *velocity = nodal->anchor_velocity;
+    nodal->anchor_velocity = nodal->trial_velocity;
+    nodal->trial_velocity = velocity;
+    nodal->tried = nodal->known = false;
+}
+
+// Inertia of unknown k and drag on it.
+static inline double inertia_of(const FilNodal *nodal, int i, int k) {
+    return k < 3 ? nodal->mass[i] : nodal->step_inertia[i];
+}
+
+// The equations of the step at the trial, in nodal->rest, and how large they are relative to the
+// terms in them, of which round-off of the places is one. Torques are counted over the edge.
+static void find_rest(FilRod *rod, double dt) {
+    FilNodal *nodal = rod->data;
+    int n = nodal->edge_count, stride = nodal->stride;
+    double theta = rod->theta, step = theta * dt, axes[2][3], top = 0.0, below = 0.0;
+    fil_nodal_axes(rod, rod->state[0] + dt, axes);
+    fil_nodal_pull(nodal, &nodal->trial, nodal->step_stretch, nodal->step_bend, nodal->gradient);
+    fil_nodal_scatter(rod, axes, nodal->trial_velocity, nodal->work);
+    static const double none[4] = {0.0};
+    for (int i = 0; i <= n; i++) {
+        int j = i < n ? i : n - 1;
+        const double *before = i > 0 ? nodal->pulls + 4 * (ptrdiff_t)(i - 1) : none;
+        const double *after = i < n ? nodal->pulls + 4 * (ptrdiff_t)i : none;
+        double noise = 2e10 * DBL_EPSILON * nodal->step_stretch[j].k;
+        for (int k = 0; k < (i < n ? stride : 3); k++) {
+            int at = stride * i + k;
+            double M = inertia_of(nodal, i, k), v = nodal->v[at], w = nodal->work[at];
+            double drag = k < 3 ? dt * nodal->drag[i] : 0.0;
+            double terms = M * (fabs(v) + fabs(w)) + dt * fabs(nodal->push[at]) +
+                           step * (fabs(before[k]) + fabs(after[k]));
+            terms += k < 3 ? step * noise * fabs(nodal->trial.x[3 * i + k]) : 0.0;
+            nodal->gradient[at] = M * (w - v) + step * nodal->gradient[at] - dt * nodal->push[at] +
+                                  drag * ((1.0 - theta) * v + theta * w);
+            if (at >= nodal->first && at < nodal->last) {
+                double arm = k < 3 ? 1.0 : 1.0 / nodal->stretch[j].rest;
+                below += arm * arm * terms * terms;
+            }
+        }
+    }
+    fil_nodal_gather(rod, axes, nodal->gradient, nodal->rest);
+    for (int k = 0; k < rod->dof_count; k++) {
+        int at = nodal->first + k;
+        double arm = at % stride < 3 ? 1.0 : 1.0 / nodal->stretch[at / stride].rest;
+        top += arm * arm * nodal->rest[k] * nodal->rest[k];
+    }
+    nodal->relative = top == 0.0 ? 0.0 : sqrt(top / below);
+    nodal->known = true;
+}
+
+double fil_nodal_residual(FilRod *rod, double dt, const double *velocity) {
+    FilNodal *nodal = rod->data;
+    ensure_begun(rod, dt);
+    try_velocity(rod, dt, velocity);
+    if (!nodal->known) {
+        find_rest(rod, dt);
+    }
+    return nodal->relative;
+}
+
+static double find_merit(const FilRod *rod, double dt, const FilShape *shape,
+                         const double *velocity) {
+    const FilNodal *nodal = rod->data;
+    int n = nodal->edge_count;
+    double theta = rod->theta, sum = 0.0, axes[2][3];
+    fil_nodal_axes(rod, rod->state[0] + dt, axes);
+    fil_nodal_scatter(rod, axes, velocity, nodal->work);
+    for (int i = 0; i <= n; i++) {
+        for (int k = 0; k < (i < n ? nodal->stride : 3); k++) {
+            int at = nodal->stride * i + k;
+            double v = nodal->v[at], w = nodal->work[at];
+            sum += 0.5 * inertia_of(nodal, i, k) * (w - v) * (w - v) - dt * nodal->push[at] * w;
+            sum += k < 3 ? dt * nodal->drag[i] * w * (0.5 * theta * w + (1.0 - theta) * v) : 0.0;
+        }
+    }
+    for (int j = 0; j < n; j++) {
+        sum += fil_stretch_energy(&shape->edges[j], &nodal->step_stretch[j]);
+    }
+    for (int j = 0; j + 1 < n; j++) {
+        sum += fil_bend_energy(&shape->bends[j], &nodal->step_bend[j]);
+    }
+    return sum;
+}
+
+double fil_nodal_merit(FilRod *rod, double dt, const double *velocity) {
+    FilNodal *nodal = rod->data;
+    bool anchored =
+        nodal->begun && nodal->dt == dt && same(velocity, nodal->anchor_velocity, rod->dof_count);
+    if (anchored && !(nodal->tried && same(velocity, nodal->trial_velocity, rod->dof_count))) {
+        return find_merit(rod, dt, &nodal->anchor, velocity);
+    }
+    ensure_begun(rod, dt);
+    try_velocity(rod, dt, velocity);
+    return find_merit(rod, dt, &nodal->trial, velocity);
+}
+
+// A at the anchor, in nodal->band.
+static void fill_matrix(FilRod *rod, double dt, FilHessianPart part) {
+    FilNodal *nodal = rod->data;
+    int n = nodal->edge_count, stride = nodal->stride, count = fil_nodal_width(nodal) + 1;
+    double step = rod->theta * dt, axes[2][3];
+    fil_nodal_stiffen(nodal, &nodal->anchor, nodal->step_stretch, nodal->step_bend, part,
+                      step * step);
+    for (int i = 0; i <= n; i++) {
+        for (int k = 0; k < (i < n ? stride : 3); k++) {
+            double *diagonal = nodal->band + (ptrdiff_t)(stride * i + k) * count;
+            *diagonal += inertia_of(nodal, i, k) + (k < 3 ? step * nodal->drag[i] : 0.0);
+        }
+    }
+    fil_nodal_axes(rod, rod->state[0] + dt, axes);
+    fil_nodal_turn_ends(rod, axes);
+}
+
+double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
+    FilNodal *nodal = rod->data;
+    int n = rod->dof_count, width = fil_nodal_width(nodal);
+    if (guess == NULL) {
+        begin_step(rod, dt);
+        double axes[2][3];
+        fil_nodal_axes(rod, rod->state[0] + dt, axes);
+        fil_nodal_gather(rod, axes, nodal->v, nodal->anchor_velocity);
+        guess = nodal->anchor_velocity;
+    }
+    double relative = fil_nodal_residual(rod, dt, guess);
+    anchor_trial(nodal);
+    double *band = nodal->band + (ptrdiff_t)nodal->first * (width + 1);
+    for (int part = FIL_HESSIAN_FULL; part <= FIL_HESSIAN_STRESSFREE; part++) {
+        fill_matrix(rod, dt, (FilHessianPart)part);
+        fil_band_multiply(n, width, band, nodal->anchor_velocity, rhs);
+        if (fil_band_factor(n, width, band) == 0) {
+            break;
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        rhs[k] -= nodal->rest[k];
+    }
+    return relative;
+}
+
+void fil_nodal_get_rest(const FilRod *rod, double *rest) {
+    const FilNodal *nodal = rod->data;
+    memcpy(rest, nodal->rest, sizeof(double) * (size_t)rod->dof_count);
+}
+
+void fil_nodal_solve(const FilRod *rod, double *x) {
+    const FilNodal *nodal = rod->data;
+    int width = fil_nodal_width(nodal);
+    fil_band_solve(rod->dof_count, width, nodal->band + (ptrdiff_t)nodal->first * (width + 1), x);
+}
+
+// Velocities of held unknowns: what they moved by.
+static void set_velocity(FilRod *rod, double dt, double axes[2][3], const FilShape *end,
+                         const double *velocity) {
+    FilNodal *nodal = rod->data;
+    int stride = nodal->stride, n = nodal->edge_count;
+    fil_nodal_scatter(rod, axes, velocity, nodal->v);
+    for (int i = 0; i <= n; i++) {
+        double *v = nodal->v + (ptrdiff_t)stride * i;
+        bool free = stride * i >= nodal->first && stride * i + 3 <= nodal->last;
+        for (int k = 0; !free && k < 3; k++) {
+            v[k] = (end->x[3 * i + k] - nodal->start.x[3 * i + k]) / dt;
+        }
+        if (stride == 4 && i < n) {
+            bool held = stride * i + 3 < nodal->first || stride * i + 3 >= nodal->last;
+            v[3] = held ? end->edges[i].spin / dt : rod->quasistatic_twist ? 0.0 : v[3];
+        }
+    }
+}
+
+void fil_nodal_advance(FilRod *rod, double dt, const double *velocity) {
+    FilNodal *nodal = rod->data;
+    double axes[2][3];
+    ensure_begun(rod, dt);
+    const FilShape *end = &nodal->anchor;
+    if (!same(velocity, nodal->anchor_velocity, rod->dof_count) || nodal->tried) {
+        try_velocity(rod, dt, velocity);
+        end = &nodal->trial;
+    }
+    fil_nodal_axes(rod, rod->state[0] + dt, axes);
+    set_velocity(rod, dt, axes, end, velocity);
+    fil_nodal_copy(nodal, end, &nodal->start);
+    fil_nodal_store(nodal);
+    rod->state[0] += dt;
+}

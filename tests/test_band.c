@@ -1,0 +1,74 @@
+// Band matrices against dense elimination.
+#include "math/band.h"
+
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "check.h"
+
+enum { MOST = 60 };
+
+// A random band matrix, diagonally dominant, as a band and dense.
+static void make_matrix(int n, int width, double *band, double *dense) {
+    FilRandom random = fil_random_make((uint64_t)n * 100 + (uint64_t)width);
+    memset(dense, 0, sizeof(double) * (size_t)(n * n));
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= width; j++) {
+            double value =
+                fil_random_uniform(&random, -1.0, 1.0) + (j == 0 ? 2.0 * width + 1.5 : 0.0);
+            band[i * (width + 1) + j] = value;
+            if (i + j < n) {
+                dense[i * n + i + j] = dense[(i + j) * n + i] = value;
+            }
+        }
+    }
+}
+
+static void a_solution_satisfies_the_dense_equations(void) {
+    double band[MOST * 16], dense[MOST * MOST], x[MOST], y[MOST], b[MOST];
+    const int widths[] = {0, 1, 3, 8, 10, 13};
+    for (int n = 1; n <= MOST; n++) {
+        for (int w = 0; w < 6; w++) {
+            make_matrix(n, widths[w], band, dense);
+            for (int i = 0; i < n; i++) {
+                b[i] = x[i] = 1.0 + i % 7;
+            }
+            fil_band_multiply(n, widths[w], band, b, y);
+            CHECK(fil_band_factor(n, widths[w], band) == 0);
+            fil_band_solve(n, widths[w], band, x);
+            double worst = 0.0;
+            for (int i = 0; i < n; i++) {
+                double sum = 0.0, product = 0.0;
+                for (int j = 0; j < n; j++) {
+                    sum += dense[i * n + j] * x[j];
+                    product += dense[i * n + j] * b[j];
+                }
+                worst = fmax(worst, fmax(fabs(sum - b[i]), fabs(product - y[i]) / 20.0));
+            }
+            CHECK(worst < 1e-13);
+        }
+    }
+}
+
+static void the_row_of_a_pivot_that_is_not_positive_is_named(void) {
+    double band[MOST * 16], dense[MOST * MOST];
+    const double bad[] = {0.0, -1.0, (double)NAN, (double)INFINITY};
+    for (int row = 0; row < 40; row++) {
+        for (int k = 0; k < 4; k++) {
+            make_matrix(40, 10, band, dense);
+            for (int j = 0; j <= 10; j++) {
+                band[row * 11 + j] = j == 0 ? bad[k] : 0.0;
+            }
+            for (int i = row > 10 ? row - 10 : 0; i < row; i++) {
+                band[i * 11 + row - i] = 0.0;
+            }
+            CHECK(fil_band_factor(40, 10, band) == row + 1);
+        }
+    }
+}
+
+#define TESTS(X)                                \
+    X(a_solution_satisfies_the_dense_equations) \
+    X(the_row_of_a_pivot_that_is_not_positive_is_named)
+
+CHECK_MAIN(TESTS)

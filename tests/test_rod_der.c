@@ -1,0 +1,360 @@
+// Discrete elastic rods.
+#include "nodal_checks.h"
+
+static const double pi = 3.14159265358979323846;
+
+// Different stiffness in all directions, natural curl and twist.
+static FilRodDef curly_def(int elements) {
+    FilRodDef def = unit_def(FIL_ROD_DER, elements);
+    def.section.bend[1] = 2.3;
+    def.natural_curvature[0] = 1.5;
+    def.natural_curvature[1] = 2.0;
+    def.natural_curvature[2] = -1.0;
+    return def;
+}
+
+static void derivatives_converge_at_second_order(void) {
+    const FilEndKind ends[][2] = {{FIL_END_FREE, FIL_END_FREE},
+                                  {FIL_END_CLAMPED, FIL_END_FREE},
+                                  {FIL_END_PINNED, FIL_END_CLAMPED},
+                                  {FIL_END_SLIDING, FIL_END_CLAMPED},
+                                  {FIL_END_CLAMPED, FIL_END_SLIDING}};
+    FilRodLoad load = {.s = 0.6, .force = {1.0, -2.0, 3.0}};
+    for (int k = 0; k < 5; k++) {
+        FilRodDef def = curly_def(3);
+        def.root_end.kind = ends[k][0];
+        def.tip_end.kind = ends[k][1];
+        def.loads = &load;
+        def.load_count = 1;
+        check_derivatives(def);
+    }
+}
+
+static void equations_of_a_step_are_the_gradient_of_its_merit(void) {
+    for (int k = 0; k < 16; k++) {
+        FilRodDef def = curly_def(3);
+        def.root_end.kind = k % 2 == 0 ? FIL_END_CLAMPED : FIL_END_FREE;
+        def.tip_end.kind = k / 2 % 2 == 0 ? FIL_END_FREE : FIL_END_SLIDING;
+        def.theta = k / 4 % 2 == 0 ? 1.0 : 0.6;
+        def.quasistatic_twist = k / 8 % 2 == 1;
+        def.damping = 0.02;
+        def.drag = 0.5;
+        check_step_matrix(def);
+    }
+}
+
+static void jacobian_rows_are_those_of_the_pose(void) {
+    FilRodDef def = curly_def(3);
+    check_jacobian(def, 0, 0.0);
+    check_jacobian(def, 0, 0.3);
+    check_jacobian(def, 2, 1.0);
+    def.tip_end.kind = FIL_END_SLIDING;
+    check_jacobian(def, 2, 0.7);
+    check_jacobian(def, 2, 1.0);
+}
+
+// Analytic: B L / (2 R^2).
+static void energy_of_a_circle_converges_at_second_order(void) {
+    double previous = 0.0, circle[3] = {0.0, 2.0 * pi, 0.0}, table[128 * 3];
+    for (int n = 16; n <= 128; n *= 2) {
+        FilRodDef def = unit_def(FIL_ROD_DER, n);
+        for (int i = 0; i < n; i++) {
+            memcpy(table + 3 * (size_t)i, circle, sizeof circle);
+        }
+        def.start_curvatures = table;
+        def.start_count = n;
+        def.tip_end.kind = FIL_END_CLAMPED;
+        FilRod *rod = make_rod(&def);
+        FilRodEnergy energy;
+        fil_rod_energy(rod, &energy);
+        double error = fabs(energy.bend / (2.0 * pi * pi) - 1.0);
+        CHECK(energy.twist < 1e-20 && error < 8.0 / (n * n));
+        if (previous > 0.0) {
+            CHECK_NEAR(previous / error, 4.0, 0.1, 0.0);
+        }
+        previous = error;
+        double kappa[3];
+        fil_rod_curvature_at(rod, n / 2, 0.3, kappa);
+        CHECK_NEAR(kappa[1], 2.0 * pi, 1e-12, 0.0);
+        fil_rod_destroy(rod);
+    }
+}
+
+// Analytic: GJ L tau^2 / 2, for any number of elements and any twist.
+static void energy_of_pure_twist_is_exact(void) {
+    for (int k = 0; k < 3; k++) {
+        double tau = k == 0 ? 1.0 : k == 1 ? 40.0 : 2000.0 * pi;
+        double table[5 * 3] = {0.0};
+        for (int i = 0; i < 5; i++) {
+            table[3 * i] = tau;
+        }
+        FilRodDef def = unit_def(FIL_ROD_DER, 5);
+        def.start_curvatures = table;
+        def.start_count = 5;
+        def.tip_end.kind = FIL_END_CLAMPED;
+        FilRod *rod = make_rod(&def);
+        FilRodEnergy energy;
+        fil_rod_energy(rod, &energy);
+        CHECK_NEAR(energy.twist, 0.5 * 0.7 * tau * tau, 1e-12, 0.0);
+        CHECK(energy.bend < 1e-20);
+        double g[MOST];
+        rod->table->gradient(rod, g);
+        for (int i = 0; i < rod->dof_count; i++) {
+            CHECK(fabs(g[i]) < 2.0 + 1e-11 * tau); // weight alone
+        }
+        fil_rod_destroy(rod);
+    }
+}
+
+static void a_rod_at_its_natural_shape_has_no_energy_and_no_force(void) {
+    for (int k = 0; k < 4; k++) {
+        FilRodDef def = curly_def(12);
+        def.natural_curvature[0] = 5.0;
+        def.natural_curvature[1] = 9.0;
+        def.gravity[2] = 0.0;
+        def.root_end.kind = (FilEndKind)k;
+        def.tip_end.kind = (FilEndKind)(3 - k);
+        FilRod *rod = make_rod(&def);
+        double g[MOST];
+        rod->table->gradient(rod, g);
+        CHECK(fabs(potential(rod)) < 1e-24);
+        for (int i = 0; i < rod->dof_count; i++) {
+            CHECK(fabs(g[i]) < 1e-10);
+        }
+        take_step(rod, 1e-2, NULL);
+        CHECK(fabs(total(rod)) < 1e-20);
+        fil_rod_destroy(rod);
+    }
+}
+
+static void cantilever_frequency_converges_at_second_order(void) {
+    check_frequencies(FIL_ROD_DER);
+}
+
+static void heavy_cantilever_converges_at_second_order(void) {
+    check_heavy_cantilever(FIL_ROD_DER);
+}
+
+static void a_free_straight_rod_spins_about_its_axis(void) {
+    FilRodDef def = unit_def(FIL_ROD_DER, 6);
+    def.root_end.kind = FIL_END_FREE;
+    def.gravity[2] = 0.0;
+    FilRod *rod = make_rod(&def);
+    FilNodal *nodal = rod->data;
+    for (int j = 0; j < 6; j++) {
+        nodal->v[4 * j + 3] = 50.0;
+    }
+    double start = total(rod);
+    for (int i = 0; i < 200; i++) {
+        FilRodStepInfo info;
+        take_step(rod, 1e-2, &info);
+        CHECK(info.converged);
+    }
+    CHECK_NEAR(start, 0.5 * 0.02 * 2500.0, 1e-12, 0.0);
+    CHECK_NEAR(total(rod), start, 1e-9, 0.0);
+    FilPose pose;
+    FilRate rate;
+    fil_rod_at(rod, 0.5, &pose, &rate);
+    CHECK_NEAR(rate.spin[0], 50.0, 1e-9, 0.0);
+    CHECK_NEAR(pose.axis[1][1], cos(100.0), 0.0, 1e-8);
+    fil_rod_destroy(rod);
+}
+
+static void stiff_stretch_is_stable(void) {
+    check_stiff_stretch(FIL_ROD_DER, 1.0);
+    check_stiff_stretch(FIL_ROD_DER, 0.5);
+}
+
+// Theta 1/2 loses less than implicit Euler, and less with smaller steps.
+static void energy_of_a_falling_rod_drifts_less_with_theta_one_half(void) {
+    double lost[3];
+    for (int k = 0; k < 3; k++) {
+        FilRodDef def = fil_rod_def_default();
+        def.model = FIL_ROD_DER;
+        def.theta = k == 0 ? 1.0 : 0.5;
+        FilRod *rod = make_rod(&def);
+        double dt = k == 2 ? 2.5e-4 : 1e-3;
+        for (int i = 0; i < (int)(0.5 / dt + 0.5); i++) {
+            take_step(rod, dt, NULL);
+        }
+        FilRodEnergy energy;
+        fil_rod_energy(rod, &energy);
+        lost[k] = total(rod) / energy.gravity;
+        fil_rod_destroy(rod);
+    }
+    CHECK(lost[0] > 0.05);
+    CHECK(lost[1] > 0.0 && lost[1] < 0.2 * lost[0]);
+    CHECK(lost[2] > 0.0 && lost[2] < 0.3 * lost[1]);
+}
+
+static void momentum_of_a_free_rod_is_kept(void) {
+    check_momentum(curly_def(8));
+}
+
+static void a_rod_turned_as_a_whole_does_the_same(void) {
+    check_turned(curly_def(8));
+}
+
+static void every_allocation_may_fail_and_steps_make_none(void) {
+    check_allocations(curly_def(4));
+}
+
+static void a_thousand_turns_of_twist_stay_finite(void) {
+    enum { N = 20 };
+    double table[N * 3] = {0.0};
+    for (int i = 0; i < N; i++) {
+        table[3 * i] = 1000.0 * 2.0 * pi / 0.2;
+        table[3 * i + 1] = 0.1;
+    }
+    for (int k = 0; k < 2; k++) {
+        FilRodDef def = fil_rod_def_default();
+        def.model = FIL_ROD_DER;
+        def.element_count = N;
+        def.start_curvatures = table;
+        def.start_count = N;
+        def.tip_end.kind = k == 0 ? FIL_END_CLAMPED : FIL_END_FREE;
+        FilRod *rod = make_rod(&def);
+        for (int i = 0; i < 30; i++) {
+            take_step(rod, 1e-4, NULL);
+            CHECK(isfinite(total(rod)));
+        }
+        fil_rod_destroy(rod);
+    }
+}
+
+static void a_tip_is_driven_through_many_turns(void) {
+    FilRodDef def = unit_def(FIL_ROD_DER, 4);
+    def.gravity[2] = 0.0;
+    def.damping = 0.5;
+    FilRodLoad load = {.s = 1.0, .torque = {35.0, 0.0, 0.0}};
+    def.loads = &load;
+    def.load_count = 1;
+    FilRod *rod = make_rod(&def);
+    for (int i = 0; i < 400; i++) {
+        FilRodStepInfo info;
+        take_step(rod, 0.05, &info);
+        CHECK(info.converged);
+    }
+    double kappa[3];
+    fil_rod_curvature_at(rod, 1, 0.5, kappa);
+    CHECK_NEAR(kappa[0], 35.0 / 0.7, 1e-6, 0.0);
+    fil_rod_destroy(rod);
+}
+
+static void spin_root(void *user, double time, FilPose *pose) {
+    const double rate = *(const double *)user, c = cos(rate * time), s = sin(rate * time);
+    *pose = (FilPose){.position = {0.1 * time, 0.0, 0.2 * time},
+                      .axis = {{1.0, 0.0, 0.0}, {0.0, c, s}, {0.0, -s, c}}};
+}
+
+static void a_driven_clamp_is_followed_exactly(void) {
+    double rate = 30.0;
+    FilRodDef def = curly_def(6);
+    def.root_end.motion = spin_root;
+    def.root_end.user = &rate;
+    FilRod *rod = make_rod(&def);
+    for (int i = 0; i < 50; i++) {
+        take_step(rod, 1e-2, NULL);
+    }
+    FilPose pose, want;
+    FilRate motion;
+    fil_rod_at(rod, 0.0, &pose, &motion);
+    spin_root(&rate, fil_rod_time(rod), &want);
+    for (int k = 0; k < 9; k++) {
+        CHECK_NEAR(pose.axis[k / 3][k % 3], want.axis[k / 3][k % 3], 0.0, 1e-12);
+    }
+    CHECK_NEAR(pose.position[2], want.position[2], 1e-12, 0.0);
+    CHECK_NEAR(motion.velocity[0], 0.1, 1e-9, 0.0);
+    CHECK_NEAR(motion.spin[0], 30.0, 1e-9, 0.0);
+    fil_rod_destroy(rod);
+}
+
+static void quasistatic_twist_is_in_balance_after_every_step(void) {
+    for (int k = 0; k < 2; k++) {
+        FilRodDef def = curly_def(8);
+        def.quasistatic_twist = true;
+        def.theta = k == 0 ? 1.0 : 0.5;
+        def.root_end.kind = k == 0 ? FIL_END_CLAMPED : FIL_END_FREE;
+        FilRod *rod = make_rod(&def);
+        for (int i = 0; i < 40; i++) {
+            FilRodStepInfo info;
+            take_step(rod, 5e-3, &info);
+            CHECK(info.converged);
+            const FilNodal *nodal = rod->data;
+            double g[MOST];
+            rod->table->gradient(rod, g);
+            for (int j = nodal->ghosts[0]; j < nodal->edge_count; j++) {
+                CHECK(fabs(g[4 * j + 3 - nodal->first]) < 1e-6);
+            }
+        }
+        fil_rod_destroy(rod);
+    }
+}
+
+static void a_sliding_end_stays_on_its_axis(void) {
+    FilRodDef def = unit_def(FIL_ROD_DER, 8);
+    def.root_end.kind = FIL_END_SLIDING;
+    def.tip_end.kind = FIL_END_PINNED;
+    def.damping = 0.05;
+    FilRod *rod = make_rod(&def);
+    for (int i = 0; i < 100; i++) {
+        FilRodStepInfo info;
+        take_step(rod, 1e-2, &info);
+        CHECK(info.converged);
+    }
+    FilPose pose;
+    fil_rod_at(rod, 0.0, &pose, NULL);
+    CHECK(pose.position[0] > 1e-3 && pose.position[1] == 0.0 && pose.position[2] == 0.0);
+    CHECK_NEAR(pose.axis[0][0], 1.0, 1e-15, 0.0);
+    fil_rod_destroy(rod);
+}
+
+static void extreme_rods_step_or_are_refused(void) {
+    const struct {
+        double length, radius, curvature;
+        int elements;
+    } cases[] = {{1000.0, 0.05, 0.0, 50}, {1e-3, 1e-5, 0.0, 10}, {0.2, 5e-5, 1e5, 10},
+                 {0.02, 5e-6, 1e5, 2000}, {1e-6, 1e-9, 1e3, 4},  {0.2, 5e-5, 0.0, 1}};
+    for (int k = 0; k < 6; k++) {
+        FilRodDef def = fil_rod_def_default();
+        def.model = FIL_ROD_DER;
+        def.length = cases[k].length;
+        def.section.radius = cases[k].radius;
+        def.natural_curvature[1] = cases[k].curvature;
+        def.element_count = cases[k].elements;
+        FilRod *rod = NULL;
+        FilError error;
+        FilStatus status = fil_rod_create(&def, NULL, &rod, &error);
+        CHECK(k == 2 ? status == FIL_E_ARGUMENT && strstr(error.text, "2.8 rad") != NULL
+                     : status == FIL_OK);
+        for (int i = 0; rod != NULL && i < 5; i++) {
+            status = fil_rod_step(rod, 1e-3, NULL, &error);
+            CHECK(status == FIL_OK && isfinite(total(rod)));
+        }
+        fil_rod_destroy(rod);
+    }
+}
+
+#define TESTS(X)                                               \
+    X(derivatives_converge_at_second_order)                    \
+    X(equations_of_a_step_are_the_gradient_of_its_merit)       \
+    X(jacobian_rows_are_those_of_the_pose)                     \
+    X(energy_of_a_circle_converges_at_second_order)            \
+    X(energy_of_pure_twist_is_exact)                           \
+    X(a_rod_at_its_natural_shape_has_no_energy_and_no_force)   \
+    X(cantilever_frequency_converges_at_second_order)          \
+    X(heavy_cantilever_converges_at_second_order)              \
+    X(a_free_straight_rod_spins_about_its_axis)                \
+    X(stiff_stretch_is_stable)                                 \
+    X(energy_of_a_falling_rod_drifts_less_with_theta_one_half) \
+    X(momentum_of_a_free_rod_is_kept)                          \
+    X(a_rod_turned_as_a_whole_does_the_same)                   \
+    X(every_allocation_may_fail_and_steps_make_none)           \
+    X(a_thousand_turns_of_twist_stay_finite)                   \
+    X(a_tip_is_driven_through_many_turns)                      \
+    X(a_driven_clamp_is_followed_exactly)                      \
+    X(quasistatic_twist_is_in_balance_after_every_step)        \
+    X(a_sliding_end_stays_on_its_axis)                         \
+    X(extreme_rods_step_or_are_refused)
+
+CHECK_MAIN(TESTS)
