@@ -12,8 +12,8 @@ static const FilRodTable *const tables[FIL_ROD_MODEL_COUNT] = {
     [FIL_ROD_HELIX] = NULL,    // &fil_rod_helix
     [FIL_ROD_CLOTHOID] = NULL, // &fil_rod_clothoid
     [FIL_ROD_DER] = NULL,      // &fil_rod_der
-    [FIL_ROD_CORDE] = NULL,    // &fil_rod_corde
-    [FIL_ROD_CHAIN] = NULL,    // &fil_rod_chain
+    [FIL_ROD_CORDE] = &fil_rod_corde,
+    [FIL_ROD_CHAIN] = NULL, // &fil_rod_chain
 };
 
 const FilRodTable *fil_rod_table(FilRodModel model) {

@@ -1,0 +1,336 @@
+// corde_step.c - the two time steps of the model `corde`, and how long they may be.
+//
+// Implicit (linearly: one solve a step). With f the forces at the start of the step and
+//     Q = (theta dt + damping) K + theta dt T + drag,
+// K the stiffness that rates of strain see (Gauss-Newton, so positive semi-definite and blind to
+// rigid motions), T that of stretched strings (tension above 0 only), the theta-scheme is
+//     (M + theta dt Q) v+ = M v + dt f - Q x,
+// where x is (1 - theta) dt v for what is free and the whole displacement for what is held and
+// driven. The matrix is a band of half-width 8.
+//
+// Explicit (as in the paper): v+ = v + dt M^-1 (f - damping K v), then q+ = q + dt v+, and drag
+// implicitly, which costs nothing on a diagonal. With w^2 the largest eigenvalue of M^-1 K it is
+// stable for
+//     dt^2 w^2 + 2 damping w^2 dt < 4.
+// w^2 is bounded by Gershgorin's theorem for blocks: the norm of a block row of the symmetric
+// M^-1/2 K M^-1/2. For slender elements the bound is nearly reached, by frames that turn against
+// their neighbours and by nodes that move against theirs.
+#include "corde.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "math/band.h"
+#include "math/vec3.h"
+
+enum { WIDTH = 8 };
+
+size_t fil_corde_matrix_size(const FilRod *rod) {
+    return (size_t)(WIDTH + 1) * (size_t)rod->dof_count;
+}
+
+static bool is_explicit(const FilRod *rod) {
+    return rod->step_kind == FIL_ROD_STEP_EXPLICIT;
+}
+
+static void find_edge(const FilCorde *corde, int j, double e[3]) {
+    fil_subtract3(corde->r + 3 * (size_t)j + 3, corde->r + 3 * (size_t)j, e);
+}
+
+static double find_tension(const FilCordeEdge *edge, const double e[3]) {
+    return edge->stretch * (fil_norm3(e) - edge->length) / edge->length;
+}
+
+// --- the matrix Q --------------------------------------------------------------------------------
+
+static void add_band(const FilCordeSink *sink, int I, int J, double factor, const double B[9]) {
+    const FilCorde *corde = sink->corde;
+    if (J < corde->first || I > corde->last) {
+        return;
+    }
+    double *a = sink->matrix + (size_t)(WIDTH + 1) * 3 * (size_t)(J - corde->first);
+    int offset = 3 * (I - J);
+    for (int j = 0; j < 3; j++, a += WIDTH + 1) {
+        for (int i = I == J ? j : 0; i < 3; i++) {
+            a[offset + i - j] += factor * B[3 * i + j];
+        }
+    }
+}
+
+// y -= an edge's matrix times x; both start at its first node.
+static void subtract_edge(const FilCordeEdgeHessian *h, const double *x, double *y) {
+    double de[3], force[3], from_w[3], torque[3], from_e[3];
+    fil_subtract3(x + 6, x, de);
+    fil_apply3(h->ee, de, force);
+    fil_apply3(h->ew, x + 3, from_w);
+    fil_apply3(h->ww, x + 3, torque);
+    fil_apply_transposed3(h->ew, de, from_e);
+    for (int k = 0; k < 3; k++) {
+        double f = force[k] + from_w[k];
+        y[k] += f;
+        y[k + 3] -= torque[k] + from_e[k];
+        y[k + 6] -= f;
+    }
+}
+
+static void subtract_joint(const double S[9], double factor, const double *x, double *y) {
+    double difference[3], moment[3];
+    fil_subtract3(x + 6, x, difference);
+    fil_apply3(S, difference, moment);
+    fil_add3(factor, moment, y);
+    fil_add3(-factor, moment, y + 6);
+}
+
+// What Q is made of, where it goes (sink, may be NULL, times scale) and what it meets: f -= Q x
+// (x NULL: nothing).
+typedef struct Operator {
+    double material, string; // factors of K and T
+    const FilCordeSink *sink;
+    double scale;
+    const double *x;
+    double *f;
+} Operator;
+
+static void use_edges(const FilRod *rod, const Operator *op) {
+    const FilCorde *corde = rod->data;
+    for (int j = 0; j < rod->element_count; j++) {
+        double e[3];
+        FilCordeEdgeHessian hessian;
+        find_edge(corde, j, e);
+        double tension = op->string * fmax(0.0, find_tension(&corde->edges[j], e));
+        fil_corde_edge_stiffness(&corde->edges[j], e, op->material, tension, &hessian);
+        if (op->sink != NULL) {
+            fil_corde_add_edge(op->sink, j, op->scale, &hessian);
+        }
+        if (op->x != NULL) {
+            subtract_edge(&hessian, op->x + 6 * (size_t)j + 3, op->f + 6 * (size_t)j + 3);
+        }
+    }
+}
+
+static void use_joints(const FilRod *rod, const Operator *op) {
+    for (int i = 0; i <= rod->element_count; i++) {
+        if (!fil_corde_acts(rod, i)) {
+            continue;
+        }
+        double S[9];
+        fil_corde_joint_world(rod, i, false, S);
+        if (op->sink != NULL) {
+            fil_corde_add_joint(op->sink, i, op->scale * op->material, S);
+        }
+        if (op->x != NULL) {
+            subtract_joint(S, op->material, op->x + 6 * (size_t)i, op->f + 6 * (size_t)i);
+        }
+    }
+}
+
+// --- steps ---------------------------------------------------------------------------------------
+
+static bool is_zero(const double *x, int count) {
+    for (int k = 0; k < count; k++) {
+        if (x[k] != 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// x of the step: `part` dt v for what is free, the displacement of what is held.
+static void place_shift(const FilRod *rod, double dt, double part) {
+    FilCorde *corde = rod->data;
+    int count = 3 * fil_corde_block_count(rod);
+    for (int k = 0; k < count; k++) {
+        corde->shift[k] = part * dt * corde->v[k];
+    }
+    fil_corde_held_shift(rod, rod->state[0] + dt, corde->shift);
+}
+
+// rhs = M v + dt f - drag x, with the impulse dt f - Q x of forces in place.
+static void place_rhs(const FilRod *rod, double drag, double *rhs) {
+    const FilCorde *corde = rod->data;
+    for (int b = corde->first; b <= corde->last; b++) {
+        for (int k = 3 * b; k < 3 * b + 3; k++) {
+            *rhs++ = corde->inertia[b] * corde->v[k] + corde->force[k] -
+                     drag * corde->drag[b] * corde->shift[k];
+        }
+    }
+}
+
+static void place_impulse(const FilRod *rod, double dt) {
+    FilCorde *corde = rod->data;
+    int count = 3 * fil_corde_block_count(rod);
+    fil_corde_gradient(rod, corde->force);
+    for (int k = 0; k < count; k++) {
+        corde->force[k] *= -dt;
+    }
+}
+
+static void prepare_explicit(FilRod *rod, double dt, double *rhs) {
+    FilCorde *corde = rod->data;
+    place_impulse(rod, dt);
+    place_shift(rod, dt, 1.0);
+    if (rod->damping > 0.0) {
+        Operator op = {.material = rod->damping, .x = corde->shift, .f = corde->force};
+        use_edges(rod, &op);
+        use_joints(rod, &op);
+    }
+    for (int k = 0; k < rod->dof_count; k++) {
+        int block = corde->first + k / 3;
+        corde->A[k] = 1.0 / (corde->inertia[block] + dt * corde->drag[block]);
+    }
+    place_rhs(rod, 0.0, rhs);
+}
+
+static void prepare_implicit(FilRod *rod, double dt, double *rhs) {
+    FilCorde *corde = rod->data;
+    double theta = rod->theta;
+    FilCordeSink sink = {.corde = corde, .matrix = corde->A, .add = add_band, .n = rod->dof_count};
+    place_impulse(rod, dt);
+    place_shift(rod, dt, 1.0 - theta);
+    memset(corde->A, 0, sizeof(double) * fil_corde_matrix_size(rod));
+    Operator op = {.material = theta * dt + rod->damping,
+                   .string = theta * dt,
+                   .sink = &sink,
+                   .scale = theta * dt,
+                   .x = is_zero(corde->shift, 3 * fil_corde_block_count(rod)) ? NULL : corde->shift,
+                   .f = corde->force};
+    use_edges(rod, &op);
+    use_joints(rod, &op);
+    for (int k = 0; k < rod->dof_count; k++) {
+        int block = corde->first + k / 3;
+        corde->A[(size_t)(WIDTH + 1) * (size_t)k] +=
+            corde->inertia[block] + theta * dt * corde->drag[block];
+    }
+    place_rhs(rod, 1.0, rhs);
+    if (fil_band_factor(rod->dof_count, WIDTH, corde->A) != 0) {
+        rhs[0] = (double)NAN; // the step leaves the range of numbers, and is refused
+    }
+}
+
+double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
+    (void)guess;
+    if (is_explicit(rod)) {
+        prepare_explicit(rod, dt, rhs);
+    } else {
+        prepare_implicit(rod, dt, rhs);
+    }
+    return 0.0;
+}
+
+void fil_corde_solve(const FilRod *rod, double *x) {
+    const FilCorde *corde = rod->data;
+    if (!is_explicit(rod)) {
+        fil_band_solve(rod->dof_count, WIDTH, corde->A, x);
+        return;
+    }
+    for (int k = 0; k < rod->dof_count; k++) {
+        x[k] *= corde->A[k];
+    }
+}
+
+void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
+    FilCorde *corde = rod->data;
+    double theta = rod->theta;
+    int blocks = fil_corde_block_count(rod);
+    fil_corde_held_shift(rod, rod->state[0] + dt, corde->shift);
+    for (int b = 0; b < blocks; b++) {
+        double *x = corde->shift + 3 * (size_t)b, *v = corde->v + 3 * (size_t)b;
+        bool is_free = b >= corde->first && b <= corde->last;
+        const double *next = velocity + 3 * (ptrdiff_t)(b - corde->first);
+        for (int k = 0; k < 3; k++) {
+            x[k] = is_free ? dt * ((1.0 - theta) * v[k] + theta * next[k]) : x[k];
+            v[k] = is_free ? next[k] : x[k] / dt;
+        }
+        if (b % 2 == 0) {
+            fil_corde_rotate(x, corde->q + 2 * (size_t)b);
+        } else {
+            fil_add3(1.0, x, corde->r + 3 * (size_t)(b / 2));
+        }
+    }
+    rod->state[0] += dt;
+}
+
+// --- the longest step ----------------------------------------------------------------------------
+
+// A bound of the norm of a joint's stiffness at the present turn; the moment in it stands for the
+// parts that the stiffness leaves out.
+static double joint_norm(const FilRod *rod, int joint) {
+    const FilCorde *corde = rod->data;
+    if (!fil_corde_acts(rod, joint)) {
+        return 0.0;
+    }
+    const FilCordeJoint *j = &corde->joints[joint];
+    double turn[3], moment[3];
+    fil_corde_turn(corde->q + 4 * (size_t)joint, corde->q + 4 * (size_t)joint + 4, turn);
+    fil_corde_joint_moment(j, turn, moment);
+    double half = 0.5 * fil_norm3(turn);
+    double stretch = half > 1e-8 ? half / sin(half) : 1.0; // norm of dphi for a spin
+    double k = fmax(j->stiffness[0], fmax(j->stiffness[1], j->stiffness[2]));
+    return k * stretch * stretch + fil_norm3(moment);
+}
+
+// Norms of an edge's blocks: along and across (e, e), (e, w), (w, w).
+typedef struct EdgeNorm {
+    double ee, ew, ww;
+} EdgeNorm;
+
+static EdgeNorm edge_norm(const FilCorde *corde, int j) {
+    const FilCordeEdge *edge = &corde->edges[j];
+    double e[3];
+    find_edge(corde, j, e);
+    double length = fmax(fil_norm3(e), 1e-6 * edge->length);
+    double couple = edge->couple * edge->length;
+    double across = fabs(find_tension(edge, e)) / length + couple / (length * length);
+    return (EdgeNorm){
+        .ee = fmax(edge->stretch / edge->length, across), .ew = couple / length, .ww = couple};
+}
+
+// The largest eigenvalue of M^-1 K, from above.
+static double bound_eigenvalue(const FilRod *rod) {
+    const FilCorde *corde = rod->data;
+    double largest = 0.0, joint = joint_norm(rod, 0);
+    double *node = corde->force; // [N + 1]: row sums of the nodes, filled from both sides
+    memset(node, 0, sizeof(double) * (size_t)(rod->element_count + 1));
+    for (int j = 0; j < rod->element_count; j++) {
+        EdgeNorm norm = edge_norm(corde, j);
+        double next = joint_norm(rod, j + 1);
+        double spin = corde->inertia[2 * j + 2];
+        double row = norm.ww / spin;
+        for (int side = 0; side < 2; side++) {
+            double mass = corde->inertia[2 * (j + side) + 1];
+            double other = corde->inertia[2 * (j + 1 - side) + 1];
+            bool is_free = 2 * (j + side) + 1 >= corde->first && 2 * (j + side) + 1 <= corde->last;
+            node[j + side] +=
+                norm.ee / mass + norm.ee / sqrt(mass * other) + norm.ew / sqrt(mass * spin);
+            row += is_free ? norm.ew / sqrt(mass * spin) : 0.0;
+        }
+        row += (joint + next) / spin;
+        row += j > 0 ? joint / sqrt(spin * corde->inertia[2 * j]) : 0.0;
+        row += j + 1 < rod->element_count ? next / sqrt(spin * corde->inertia[2 * j + 4]) : 0.0;
+        largest = fmax(largest, row);
+        joint = next;
+    }
+    for (int i = 0; i <= rod->element_count; i++) {
+        if (2 * i + 1 >= corde->first && 2 * i + 1 <= corde->last) {
+            largest = fmax(largest, node[i]);
+        }
+    }
+    return largest;
+}
+
+// Explicit: what keeps the fastest vibration bounded. Implicit: until a frame has turned by half a
+// radian, beyond which a linear step means little, and no more than it takes to fall by the rod's
+// length.
+double fil_corde_largest_step(const FilRod *rod) {
+    const FilCorde *corde = rod->data;
+    if (is_explicit(rod)) {
+        double square = bound_eigenvalue(rod), viscous = rod->damping * square;
+        return 4.0 / (viscous + sqrt(viscous * viscous + 4.0 * square));
+    }
+    double spin = 0.0, weight = fil_norm3(rod->gravity);
+    for (int f = 1; f <= rod->element_count; f++) {
+        spin = fmax(spin, fil_norm3(corde->v + 6 * (size_t)f));
+    }
+    double step = weight > 0.0 ? sqrt(rod->state[1] / weight) : 1.0;
+    return fmin(step, 0.5 / fmax(spin, DBL_MIN));
+}
