@@ -182,6 +182,9 @@ static bool allocate(FilRod *rod, FilCorde *corde) {
     corde->cell = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
     corde->inertia = FIL_NEW_ZEROED(&rod->arena, double, blocks);
     corde->drag = FIL_NEW_ZEROED(&rod->arena, double, blocks);
+    corde->gradient = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->guess_r = FIL_NEW_ZEROED(&rod->arena, double, 3 * (n + 1));
+    corde->guess_q = FIL_NEW_ZEROED(&rod->arena, double, 4 * (n + 2));
     corde->force = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->shift = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->A = FIL_NEW_ZEROED(&rod->arena, double, fil_corde_matrix_size(rod));
@@ -538,8 +541,9 @@ void fil_corde_gradient(const FilRod *rod, double *gradient) {
 
 static void gradient(const FilRod *rod, double *out) {
     const FilCorde *corde = rod->data;
-    fil_corde_gradient(rod, corde->force);
-    memcpy(out, corde->force + 3 * (size_t)corde->first, sizeof(double) * (size_t)rod->dof_count);
+    fil_corde_gradient(rod, corde->gradient);
+    memcpy(out, corde->gradient + 3 * (size_t)corde->first,
+           sizeof(double) * (size_t)rod->dof_count);
 }
 
 void fil_corde_add_edge(const FilCordeSink *sink, int element, double factor,

@@ -29,9 +29,9 @@ typedef struct FilCorde {
     double *v; // [2 N + 3][3]
 
     // scratch
-    double *force; // [2 N + 3][3]
-    double *shift; // [2 N + 3][3]
-    double *A;     // step matrix, factored
+    double *gradient, *force, *shift; // [2 N + 3][3]
+    double *guess_r, *guess_q;        // as r and q
+    double *A;                        // step matrix, factored
 } FilCorde;
 
 static inline bool fil_corde_acts(const FilRod *rod, int joint) {

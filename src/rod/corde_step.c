@@ -1,12 +1,16 @@
 // corde_step.c - the two time steps of the model `corde`, and how long they may be.
 //
-// Implicit (linearly: one solve a step). With f the forces at the start of the step and
-//     Q = (theta dt + damping) K + theta dt T + drag,
-// K the stiffness that rates of strain see (Gauss-Newton, so positive semi-definite and blind to
-// rigid motions), T that of stretched strings (tension above 0 only), the theta-scheme is
-//     (M + theta dt Q) v+ = M v + dt f - Q x,
-// where x is (1 - theta) dt v for what is free and the whole displacement for what is held and
-// driven. The matrix is a band of half-width 8.
+// Implicit (linearly: one solve a step). The theta-scheme asks for v+ with
+//     M (v+ - v) = dt ((1 - theta) f(q) + theta f(q+)) - (damping K + drag) (q+ - q),
+//     q+ = q + dt ((1 - theta) v + theta v+), and q+ given for what is held.
+// It is linearised at a guess g of v+, the present velocity if there is none, which leads to q*:
+//     A v+ = A g + M (v - g) + dt ((1 - theta) f(q) + theta f(q*)) - (damping K + drag) (q* - q),
+//     A = M + theta dt (theta dt (K + T) + damping K + drag),
+// K: the stiffness at q* that rates of strain see (Gauss-Newton: positive semi-definite, blind to
+// rigid motions); T: that of stretched strings, with the tensions at q where they are above 0. A is
+// a band of half-width 8. Linearised at q instead, an edge that turns by an angle d in a step comes
+// out too long by d^2/2, and its stiffness to stretch then brakes the rod: a falling hair had a
+// third of its speed at steps of 1 ms.
 //
 // Explicit (as in the paper): v+ = v + dt M^-1 (f - damping K v), then q+ = q + dt v+, and drag
 // implicitly, which costs nothing on a diagonal. With w^2 the largest eigenvalue of M^-1 K it is
@@ -33,8 +37,8 @@ static bool is_explicit(const FilRod *rod) {
     return rod->step_kind == FIL_ROD_STEP_EXPLICIT;
 }
 
-static void find_edge(const FilCorde *corde, int j, double e[3]) {
-    fil_subtract3(corde->r + 3 * (size_t)j + 3, corde->r + 3 * (size_t)j, e);
+static void find_edge(const double *r, int j, double e[3]) {
+    fil_subtract3(r + 3 * (size_t)j + 3, r + 3 * (size_t)j, e);
 }
 
 static double find_tension(const FilCordeEdge *edge, const double e[3]) {
@@ -81,138 +85,164 @@ static void subtract_joint(const double S[9], double factor, const double *x, do
     fil_add3(-factor, moment, y + 6);
 }
 
-// What Q is made of, where it goes (sink, may be NULL, times scale) and what it meets: f -= Q x
-// (x NULL: nothing).
+// What is done with stiffness: scale (material K + string T) goes to the sink (may be NULL), and
+// f -= damping K x (x NULL: nothing).
 typedef struct Operator {
-    double material, string; // factors of K and T
     const FilCordeSink *sink;
-    double scale;
+    double scale, material, string;
+    const double *before; // [N + 1][3]: nodes that the tensions are taken from
+    double damping;
     const double *x;
     double *f;
 } Operator;
 
-static void use_edges(const FilRod *rod, const Operator *op) {
-    const FilCorde *corde = rod->data;
-    for (int j = 0; j < rod->element_count; j++) {
-        double e[3];
-        FilCordeEdgeHessian hessian;
-        find_edge(corde, j, e);
-        double tension = op->string * fmax(0.0, find_tension(&corde->edges[j], e));
-        fil_corde_edge_stiffness(&corde->edges[j], e, op->material, tension, &hessian);
-        if (op->sink != NULL) {
-            fil_corde_add_edge(op->sink, j, op->scale, &hessian);
-        }
-        if (op->x != NULL) {
-            subtract_edge(&hessian, op->x + 6 * (size_t)j + 3, op->f + 6 * (size_t)j + 3);
-        }
+static void use_edge(const FilCorde *corde, int j, const Operator *op) {
+    const FilCordeEdge *edge = &corde->edges[j];
+    double e[3];
+    FilCordeEdgeHessian hessian;
+    find_edge(corde->r, j, e);
+    if (op->sink != NULL) {
+        double before[3];
+        find_edge(op->before, j, before);
+        double tension = op->string * fmax(0.0, find_tension(edge, before));
+        fil_corde_edge_stiffness(edge, e, op->material, tension, &hessian);
+        fil_corde_add_edge(op->sink, j, op->scale, &hessian);
+    }
+    if (op->x != NULL) {
+        fil_corde_edge_stiffness(edge, e, op->damping, 0.0, &hessian);
+        subtract_edge(&hessian, op->x + 6 * (size_t)j + 3, op->f + 6 * (size_t)j + 3);
     }
 }
 
-static void use_joints(const FilRod *rod, const Operator *op) {
+static void use_joint(const FilRod *rod, int i, const Operator *op) {
+    double S[9];
+    fil_corde_joint_world(rod, i, false, S);
+    if (op->sink != NULL) {
+        fil_corde_add_joint(op->sink, i, op->scale * op->material, S);
+    }
+    if (op->x != NULL) {
+        subtract_joint(S, op->damping, op->x + 6 * (size_t)i, op->f + 6 * (size_t)i);
+    }
+}
+
+static void use_stiffness(const FilRod *rod, const Operator *op) {
+    for (int j = 0; j < rod->element_count; j++) {
+        use_edge(rod->data, j, op);
+    }
     for (int i = 0; i <= rod->element_count; i++) {
-        if (!fil_corde_acts(rod, i)) {
-            continue;
-        }
-        double S[9];
-        fil_corde_joint_world(rod, i, false, S);
-        if (op->sink != NULL) {
-            fil_corde_add_joint(op->sink, i, op->scale * op->material, S);
-        }
-        if (op->x != NULL) {
-            subtract_joint(S, op->material, op->x + 6 * (size_t)i, op->f + 6 * (size_t)i);
+        if (fil_corde_acts(rod, i)) {
+            use_joint(rod, i, op);
         }
     }
 }
 
 // --- steps ---------------------------------------------------------------------------------------
 
-static bool is_zero(const double *x, int count) {
-    for (int k = 0; k < count; k++) {
-        if (x[k] != 0.0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// x of the step: `part` dt v for what is free, the displacement of what is held.
-static void place_shift(const FilRod *rod, double dt, double part) {
+// The displacement over a step that ends with `velocity`, in corde->shift.
+static void place_shift(const FilRod *rod, double dt, const double *velocity) {
     FilCorde *corde = rod->data;
-    int count = 3 * fil_corde_block_count(rod);
-    for (int k = 0; k < count; k++) {
-        corde->shift[k] = part * dt * corde->v[k];
+    double theta = rod->theta;
+    const double *v = corde->v + 3 * (size_t)corde->first;
+    double *x = corde->shift + 3 * (size_t)corde->first;
+    for (int k = 0; k < rod->dof_count; k++) {
+        x[k] = dt * ((1.0 - theta) * v[k] + theta * velocity[k]);
     }
     fil_corde_held_shift(rod, rod->state[0] + dt, corde->shift);
 }
 
-// rhs = M v + dt f - drag x, with the impulse dt f - Q x of forces in place.
-static void place_rhs(const FilRod *rod, double drag, double *rhs) {
-    const FilCorde *corde = rod->data;
-    for (int b = corde->first; b <= corde->last; b++) {
-        for (int k = 3 * b; k < 3 * b + 3; k++) {
-            *rhs++ = corde->inertia[b] * corde->v[k] + corde->force[k] -
-                     drag * corde->drag[b] * corde->shift[k];
+// corde->r and q moved by corde->shift.
+static void move_all(const FilRod *rod) {
+    FilCorde *corde = rod->data;
+    for (int b = 0; b < fil_corde_block_count(rod); b++) {
+        const double *x = corde->shift + 3 * (size_t)b;
+        if (b % 2 == 0) {
+            fil_corde_rotate(x, corde->q + 2 * (size_t)b);
+        } else {
+            fil_add3(1.0, x, corde->r + 3 * (size_t)(b / 2));
         }
     }
 }
 
-static void place_impulse(const FilRod *rod, double dt) {
+// corde->force = part * dt times the forces now, added to what is there times `keep`.
+static void add_impulse(const FilRod *rod, double impulse, double keep) {
     FilCorde *corde = rod->data;
     int count = 3 * fil_corde_block_count(rod);
-    fil_corde_gradient(rod, corde->force);
+    fil_corde_gradient(rod, corde->gradient);
     for (int k = 0; k < count; k++) {
-        corde->force[k] *= -dt;
+        corde->force[k] = keep * corde->force[k] - impulse * corde->gradient[k];
     }
 }
 
 static void prepare_explicit(FilRod *rod, double dt, double *rhs) {
     FilCorde *corde = rod->data;
-    place_impulse(rod, dt);
-    place_shift(rod, dt, 1.0);
+    add_impulse(rod, dt, 0.0);
     if (rod->damping > 0.0) {
-        Operator op = {.material = rod->damping, .x = corde->shift, .f = corde->force};
-        use_edges(rod, &op);
-        use_joints(rod, &op);
+        place_shift(rod, dt, corde->v + 3 * (size_t)corde->first);
+        use_stiffness(rod,
+                      &(Operator){.damping = rod->damping, .x = corde->shift, .f = corde->force});
     }
     for (int k = 0; k < rod->dof_count; k++) {
-        int block = corde->first + k / 3;
+        int block = corde->first + k / 3, full = 3 * corde->first + k;
         corde->A[k] = 1.0 / (corde->inertia[block] + dt * corde->drag[block]);
+        rhs[k] = corde->inertia[block] * corde->v[full] + corde->force[full];
     }
-    place_rhs(rod, 0.0, rhs);
 }
 
-static void prepare_implicit(FilRod *rod, double dt, double *rhs) {
+// Impulses and the matrix, for the displacement in corde->shift.
+static void linearise(FilRod *rod, double dt) {
     FilCorde *corde = rod->data;
-    double theta = rod->theta;
-    FilCordeSink sink = {.corde = corde, .matrix = corde->A, .add = add_band, .n = rod->dof_count};
-    place_impulse(rod, dt);
-    place_shift(rod, dt, 1.0 - theta);
+    double theta = rod->theta, *r = corde->r, *q = corde->q;
+    size_t nodes = (size_t)rod->element_count + 1;
+    if (theta < 1.0) {
+        add_impulse(rod, (1.0 - theta) * dt, 0.0);
+    }
+    memcpy(corde->guess_r, r, sizeof(double) * 3 * nodes);
+    memcpy(corde->guess_q, q, sizeof(double) * 4 * (nodes + 1));
+    corde->r = corde->guess_r;
+    corde->q = corde->guess_q;
+    move_all(rod);
+    add_impulse(rod, theta * dt, theta < 1.0 ? 1.0 : 0.0);
     memset(corde->A, 0, sizeof(double) * fil_corde_matrix_size(rod));
-    Operator op = {.material = theta * dt + rod->damping,
-                   .string = theta * dt,
-                   .sink = &sink,
-                   .scale = theta * dt,
-                   .x = is_zero(corde->shift, 3 * fil_corde_block_count(rod)) ? NULL : corde->shift,
-                   .f = corde->force};
-    use_edges(rod, &op);
-    use_joints(rod, &op);
+    FilCordeSink sink = {.corde = corde, .matrix = corde->A, .add = add_band, .n = rod->dof_count};
+    use_stiffness(rod, &(Operator){.sink = &sink,
+                                   .scale = theta * dt,
+                                   .material = theta * dt + rod->damping,
+                                   .string = theta * dt,
+                                   .before = r,
+                                   .damping = rod->damping,
+                                   .x = rod->damping > 0.0 ? corde->shift : NULL,
+                                   .f = corde->force});
+    corde->r = r;
+    corde->q = q;
+}
+
+static void prepare_implicit(FilRod *rod, double dt, const double *guess, double *rhs) {
+    FilCorde *corde = rod->data;
+    place_shift(rod, dt, guess);
+    linearise(rod, dt);
     for (int k = 0; k < rod->dof_count; k++) {
         int block = corde->first + k / 3;
         corde->A[(size_t)(WIDTH + 1) * (size_t)k] +=
-            corde->inertia[block] + theta * dt * corde->drag[block];
+            corde->inertia[block] + rod->theta * dt * corde->drag[block];
     }
-    place_rhs(rod, 1.0, rhs);
+    fil_band_multiply(rod->dof_count, WIDTH, corde->A, guess, rhs);
+    for (int k = 0; k < rod->dof_count; k++) {
+        int block = corde->first + k / 3, full = 3 * corde->first + k;
+        rhs[k] += corde->inertia[block] * (corde->v[full] - guess[k]) + corde->force[full] -
+                  corde->drag[block] * corde->shift[full];
+    }
     if (fil_band_factor(rod->dof_count, WIDTH, corde->A) != 0) {
         rhs[0] = (double)NAN; // the step leaves the range of numbers, and is refused
     }
 }
 
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
-    (void)guess;
+    const FilCorde *corde = rod->data;
     if (is_explicit(rod)) {
         prepare_explicit(rod, dt, rhs);
     } else {
-        prepare_implicit(rod, dt, rhs);
+        const double *now = corde->v + 3 * (size_t)corde->first;
+        prepare_implicit(rod, dt, guess != NULL ? guess : now, rhs);
     }
     return 0.0;
 }
@@ -230,21 +260,12 @@ void fil_corde_solve(const FilRod *rod, double *x) {
 
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
     FilCorde *corde = rod->data;
-    double theta = rod->theta;
-    int blocks = fil_corde_block_count(rod);
-    fil_corde_held_shift(rod, rod->state[0] + dt, corde->shift);
-    for (int b = 0; b < blocks; b++) {
-        double *x = corde->shift + 3 * (size_t)b, *v = corde->v + 3 * (size_t)b;
+    place_shift(rod, dt, velocity);
+    move_all(rod);
+    for (int b = 0; b < fil_corde_block_count(rod); b++) {
         bool is_free = b >= corde->first && b <= corde->last;
-        const double *next = velocity + 3 * (ptrdiff_t)(b - corde->first);
-        for (int k = 0; k < 3; k++) {
-            x[k] = is_free ? dt * ((1.0 - theta) * v[k] + theta * next[k]) : x[k];
-            v[k] = is_free ? next[k] : x[k] / dt;
-        }
-        if (b % 2 == 0) {
-            fil_corde_rotate(x, corde->q + 2 * (size_t)b);
-        } else {
-            fil_add3(1.0, x, corde->r + 3 * (size_t)(b / 2));
+        for (int k = 3 * b; k < 3 * b + 3; k++) {
+            corde->v[k] = is_free ? velocity[k - 3 * corde->first] : corde->shift[k] / dt;
         }
     }
     rod->state[0] += dt;
@@ -277,7 +298,7 @@ typedef struct EdgeNorm {
 static EdgeNorm edge_norm(const FilCorde *corde, int j) {
     const FilCordeEdge *edge = &corde->edges[j];
     double e[3];
-    find_edge(corde, j, e);
+    find_edge(corde->r, j, e);
     double length = fmax(fil_norm3(e), 1e-6 * edge->length);
     double couple = edge->couple * edge->length;
     double across = fabs(find_tension(edge, e)) / length + couple / (length * length);
@@ -289,7 +310,7 @@ static EdgeNorm edge_norm(const FilCorde *corde, int j) {
 static double bound_eigenvalue(const FilRod *rod) {
     const FilCorde *corde = rod->data;
     double largest = 0.0, joint = joint_norm(rod, 0);
-    double *node = corde->force; // [N + 1]: row sums of the nodes, filled from both sides
+    double *node = corde->gradient; // [N + 1]: row sums of the nodes, filled from both sides
     memset(node, 0, sizeof(double) * (size_t)(rod->element_count + 1));
     for (int j = 0; j < rod->element_count; j++) {
         EdgeNorm norm = edge_norm(corde, j);
