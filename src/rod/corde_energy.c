@@ -108,6 +108,24 @@ void fil_corde_edge_stiffness(const FilCordeEdge *edge, const double e[3], doubl
     }
 }
 
+// The change of R^T t, turned into shape 1, is t1 - R1 R0^T t0.
+void fil_corde_edge_change(const FilCordeEdge *edge, const double *const e[2],
+                           const double *const R[2], double force[3], double torque[3]) {
+    double t[2][3], body[3], old[3], change[3], turn[3];
+    double before = find_tangent(edge, e[0], t[0]), length = find_tangent(edge, e[1], t[1]);
+    double axial = edge->stretch / edge->length * (length - before);
+    double couple = edge->couple * edge->length;
+    fil_apply_transposed3(R[0], t[0], body);
+    fil_apply3(R[1], body, old);
+    fil_subtract3(t[1], old, change);
+    double along = fil_dot3(t[1], change);
+    fil_cross3(t[1], change, turn);
+    for (int k = 0; k < 3; k++) {
+        force[k] = axial * t[1][k] + couple / length * (change[k] - along * t[1][k]);
+        torque[k] = -couple * turn[k];
+    }
+}
+
 // --- joints --------------------------------------------------------------------------------------
 
 void fil_corde_turn(const double qa[4], const double qb[4], double turn[3]) {
@@ -177,6 +195,16 @@ void fil_corde_joint_moment(const FilCordeJoint *joint, const double turn[3], do
     double J[9], m[3];
     fill_J(turn, J);
     find_m(joint, turn, m);
+    fil_apply_transposed3(J, m, moment);
+}
+
+void fil_corde_joint_change(const FilCordeJoint *joint, const double turn0[3],
+                            const double turn1[3], double moment[3]) {
+    double J[9], m[3];
+    fill_J(turn1, J);
+    for (int k = 0; k < 3; k++) {
+        m[k] = joint->stiffness[k] * (turn1[k] - turn0[k]);
+    }
     fil_apply_transposed3(J, m, moment);
 }
 

@@ -36,6 +36,11 @@ void fil_corde_edge_hessian(const FilCordeEdge *edge, const double e[3], const d
 void fil_corde_edge_stiffness(const FilCordeEdge *edge, const double e[3], double material,
                               double tension, FilCordeEdgeHessian *hessian);
 
+/// What resists the change of strain from shape 0 to shape 1 (edge vectors and matrices of the
+/// frames), in shape 1: C l and EA/l times the changes. Rigid motions change nothing.
+void fil_corde_edge_change(const FilCordeEdge *edge, const double *const e[2],
+                           const double *const R[2], double force[3], double torque[3]);
+
 /// The turn from frame a to frame b as a rotation vector in the axes of a (and of b), |turn| <= pi.
 void fil_corde_turn(const double qa[4], const double qb[4], double turn[3]);
 
@@ -43,6 +48,9 @@ double fil_corde_joint_bend(const FilCordeJoint *joint, const double turn[3]);
 double fil_corde_joint_twist(const FilCordeJoint *joint, const double turn[3]);
 /// In the axes of a: the gradient with respect to the spin of b is R_a moment, that of a minus it.
 void fil_corde_joint_moment(const FilCordeJoint *joint, const double turn[3], double moment[3]);
+/// The same for the change from one turn to another, in shape 1.
+void fil_corde_joint_change(const FilCordeJoint *joint, const double turn0[3],
+                            const double turn1[3], double moment[3]);
 /// In the axes of a, with respect to spin b - spin a: symmetric; the exact Hessian has the further
 /// block -1/2 [R_a moment]x in (b, a).
 void fil_corde_joint_hessian(const FilCordeJoint *joint, const double turn[3], double hessian[9]);

@@ -1,16 +1,19 @@
 // corde_step.c - the two time steps of the model `corde`, and how long they may be.
 //
 // Implicit (linearly: one solve a step). The theta-scheme asks for v+ with
-//     M (v+ - v) = dt ((1 - theta) f(q) + theta f(q+)) - (damping K + drag) (q+ - q),
+//     M (v+ - v) = dt ((1 - theta) f(q) + theta f(q+)) - damping d(q, q+) - drag (q+ - q),
 //     q+ = q + dt ((1 - theta) v + theta v+), and q+ given for what is held.
 // It is linearised at a guess g of v+, the present velocity if there is none, which leads to q*:
-//     A v+ = A g + M (v - g) + dt ((1 - theta) f(q) + theta f(q*)) - (damping K + drag) (q* - q),
+//     A v+ = A g + M (v - g) + dt (...) - damping d(q, q*) - drag (q* - q),   q* for q+ in (...),
 //     A = M + theta dt (theta dt (K + T) + damping K + drag),
 // K: the stiffness at q* that rates of strain see (Gauss-Newton: positive semi-definite, blind to
 // rigid motions); T: that of stretched strings, with the tensions at q where they are above 0. A is
-// a band of half-width 8. Linearised at q instead, an edge that turns by an angle d in a step comes
-// out too long by d^2/2, and its stiffness to stretch then brakes the rod: a falling hair had a
-// third of its speed at steps of 1 ms.
+// a band of half-width 8. d(q, q+) is the elastic force, in the shape q+, of the strains gained
+// since q: finite rotations cost nothing. Linearised at q instead, an edge that turns by an angle d
+// in a step comes out too long by d^2/2, and its stiffness to stretch then brakes the rod: a
+// falling hair had a third of its speed at steps of 1 ms. Edges get the damping (1 - theta) dt
+// more, which makes their tension that of the end of the step: at theta = 1/2 their vibrations, far
+// too fast for the step, would ring on and gather energy.
 //
 // Explicit (as in the paper): v+ = v + dt M^-1 (f - damping K v), then q+ = q + dt v+, and drag
 // implicitly, which costs nothing on a diagonal. With w^2 the largest eigenvalue of M^-1 K it is
@@ -25,6 +28,7 @@
 #include <string.h>
 
 #include "math/band.h"
+#include "math/rotation.h"
 #include "math/vec3.h"
 
 enum { WIDTH = 8 };
@@ -85,53 +89,66 @@ static void subtract_joint(const double S[9], double factor, const double *x, do
     fil_add3(-factor, moment, y + 6);
 }
 
-// What is done with stiffness: scale (material K + string T) goes to the sink (may be NULL), and
-// f -= damping K x (x NULL: nothing).
-typedef struct Operator {
-    const FilCordeSink *sink;
-    double scale, material, string;
-    const double *before; // [N + 1][3]: nodes that the tensions are taken from
-    double damping;
-    const double *x;
-    double *f;
-} Operator;
+// --- viscous impulses ----------------------------------------------------------------------------
 
-static void use_edge(const FilCorde *corde, int j, const Operator *op) {
-    const FilCordeEdge *edge = &corde->edges[j];
-    double e[3];
-    FilCordeEdgeHessian hessian;
-    find_edge(corde->r, j, e);
-    if (op->sink != NULL) {
-        double before[3];
-        find_edge(op->before, j, before);
-        double tension = op->string * fmax(0.0, find_tension(edge, before));
-        fil_corde_edge_stiffness(edge, e, op->material, tension, &hessian);
-        fil_corde_add_edge(op->sink, j, op->scale, &hessian);
-    }
-    if (op->x != NULL) {
-        fil_corde_edge_stiffness(edge, e, op->damping, 0.0, &hessian);
-        subtract_edge(&hessian, op->x + 6 * (size_t)j + 3, op->f + 6 * (size_t)j + 3);
-    }
-}
-
-static void use_joint(const FilRod *rod, int i, const Operator *op) {
-    double S[9];
-    fil_corde_joint_world(rod, i, false, S);
-    if (op->sink != NULL) {
-        fil_corde_add_joint(op->sink, i, op->scale * op->material, S);
-    }
-    if (op->x != NULL) {
-        subtract_joint(S, op->damping, op->x + 6 * (size_t)i, op->f + 6 * (size_t)i);
-    }
-}
-
-static void use_stiffness(const FilRod *rod, const Operator *op) {
+// f -= damping K x at the present shape.
+static void subtract_viscous_rate(const FilRod *rod, const double *x, double *f) {
+    const FilCorde *corde = rod->data;
     for (int j = 0; j < rod->element_count; j++) {
-        use_edge(rod->data, j, op);
+        double e[3];
+        FilCordeEdgeHessian hessian;
+        find_edge(corde->r, j, e);
+        fil_corde_edge_stiffness(&corde->edges[j], e, rod->damping, 0.0, &hessian);
+        subtract_edge(&hessian, x + 6 * (size_t)j + 3, f + 6 * (size_t)j + 3);
     }
     for (int i = 0; i <= rod->element_count; i++) {
         if (fil_corde_acts(rod, i)) {
-            use_joint(rod, i, op);
+            double S[9];
+            fil_corde_joint_world(rod, i, false, S);
+            subtract_joint(S, rod->damping, x + 6 * (size_t)i, f + 6 * (size_t)i);
+        }
+    }
+}
+
+// f -= damping times what resists the change of an edge from the shape (r, q) to the present one.
+static void subtract_edge_change(const FilCorde *corde, int j, const double *r, const double *q,
+                                 double damping, double *f) {
+    double e0[3], e1[3], R0[9], R1[9], force[3], torque[3];
+    find_edge(r, j, e0);
+    find_edge(corde->r, j, e1);
+    fil_rotation_from_quaternion(q + 4 * (size_t)j + 4, R0);
+    fil_rotation_from_quaternion(corde->q + 4 * (size_t)j + 4, R1);
+    fil_corde_edge_change(&corde->edges[j], (const double *const[2]){e0, e1},
+                          (const double *const[2]){R0, R1}, force, torque);
+    f += 6 * (size_t)j + 3;
+    fil_add3(damping, force, f);
+    fil_add3(-damping, torque, f + 3);
+    fil_add3(-damping, force, f + 6);
+}
+
+static void subtract_joint_change(const FilCorde *corde, int i, const double *q, double damping,
+                                  double *f) {
+    const double *q0 = q + 4 * (size_t)i, *q1 = corde->q + 4 * (size_t)i;
+    double turn0[3], turn1[3], R[9], local[3], moment[3];
+    fil_corde_turn(q0, q0 + 4, turn0);
+    fil_corde_turn(q1, q1 + 4, turn1);
+    fil_corde_joint_change(&corde->joints[i], turn0, turn1, local);
+    fil_rotation_from_quaternion(q1, R);
+    fil_apply3(R, local, moment);
+    fil_add3(damping, moment, f + 6 * (size_t)i);
+    fil_add3(-damping, moment, f + 6 * (size_t)i + 6);
+}
+
+// The same for the whole rod.
+static void subtract_change(const FilRod *rod, const double *r, const double *q,
+                            double edge_damping) {
+    FilCorde *corde = rod->data;
+    for (int j = 0; edge_damping > 0.0 && j < rod->element_count; j++) {
+        subtract_edge_change(corde, j, r, q, edge_damping, corde->force);
+    }
+    for (int i = 0; rod->damping > 0.0 && i <= rod->element_count; i++) {
+        if (fil_corde_acts(rod, i)) {
+            subtract_joint_change(corde, i, q, rod->damping, corde->force);
         }
     }
 }
@@ -178,8 +195,7 @@ static void prepare_explicit(FilRod *rod, double dt, double *rhs) {
     add_impulse(rod, dt, 0.0);
     if (rod->damping > 0.0) {
         place_shift(rod, dt, corde->v + 3 * (size_t)corde->first);
-        use_stiffness(rod,
-                      &(Operator){.damping = rod->damping, .x = corde->shift, .f = corde->force});
+        subtract_viscous_rate(rod, corde->shift, corde->force);
     }
     for (int k = 0; k < rod->dof_count; k++) {
         int block = corde->first + k / 3, full = 3 * corde->first + k;
@@ -188,10 +204,35 @@ static void prepare_explicit(FilRod *rod, double dt, double *rhs) {
     }
 }
 
+// theta dt (theta dt (K + T) + damping K), with the tensions of the nodes r.
+static void place_stiffness(FilRod *rod, double dt, const double *r, double edge_damping) {
+    FilCorde *corde = rod->data;
+    double scale = rod->theta * dt;
+    FilCordeSink sink = {.corde = corde, .matrix = corde->A, .add = add_band, .n = rod->dof_count};
+    memset(corde->A, 0, sizeof(double) * fil_corde_matrix_size(rod));
+    for (int j = 0; j < rod->element_count; j++) {
+        double e[3], before[3];
+        FilCordeEdgeHessian hessian;
+        find_edge(corde->r, j, e);
+        find_edge(r, j, before);
+        double tension = scale * fmax(0.0, find_tension(&corde->edges[j], before));
+        fil_corde_edge_stiffness(&corde->edges[j], e, scale + edge_damping, tension, &hessian);
+        fil_corde_add_edge(&sink, j, scale, &hessian);
+    }
+    for (int i = 0; i <= rod->element_count; i++) {
+        if (fil_corde_acts(rod, i)) {
+            double S[9];
+            fil_corde_joint_world(rod, i, false, S);
+            fil_corde_add_joint(&sink, i, scale * (scale + rod->damping), S);
+        }
+    }
+}
+
 // Impulses and the matrix, for the displacement in corde->shift.
 static void linearise(FilRod *rod, double dt) {
     FilCorde *corde = rod->data;
     double theta = rod->theta, *r = corde->r, *q = corde->q;
+    double edge_damping = rod->damping + (1.0 - theta) * dt;
     size_t nodes = (size_t)rod->element_count + 1;
     if (theta < 1.0) {
         add_impulse(rod, (1.0 - theta) * dt, 0.0);
@@ -202,16 +243,8 @@ static void linearise(FilRod *rod, double dt) {
     corde->q = corde->guess_q;
     move_all(rod);
     add_impulse(rod, theta * dt, theta < 1.0 ? 1.0 : 0.0);
-    memset(corde->A, 0, sizeof(double) * fil_corde_matrix_size(rod));
-    FilCordeSink sink = {.corde = corde, .matrix = corde->A, .add = add_band, .n = rod->dof_count};
-    use_stiffness(rod, &(Operator){.sink = &sink,
-                                   .scale = theta * dt,
-                                   .material = theta * dt + rod->damping,
-                                   .string = theta * dt,
-                                   .before = r,
-                                   .damping = rod->damping,
-                                   .x = rod->damping > 0.0 ? corde->shift : NULL,
-                                   .f = corde->force});
+    subtract_change(rod, r, q, edge_damping);
+    place_stiffness(rod, dt, r, edge_damping);
     corde->r = r;
     corde->q = q;
 }
