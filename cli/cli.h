@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CLI_VERBS(X) X(cli_solve) X(cli_make) X(cli_bench) X(cli_demo)
+#define CLI_VERBS(X) X(cli_solve) X(cli_make) X(cli_bench) X(cli_demo) X(cli_validate)
 
 // Exit status, everywhere; of several files the highest wins.
 typedef enum CliStatus {

@@ -194,6 +194,9 @@ FIL_API void fil_rod_element_at(const FilRod *rod, int element, double u, FilPos
 /// (twist, kappa1, kappa2) at the fraction `u` of an element, 1/m.
 FIL_API void fil_rod_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
 
+/// The same of the natural shape.
+FIL_API void fil_rod_natural_at(const FilRod *rod, int element, double u, double kappa[3]);
+
 typedef struct FilRodEnergy {
     double kinetic; ///< J
     double bend, twist, stretch;

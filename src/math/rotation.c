@@ -108,16 +108,16 @@ static void find_normal(const double a[3], double out[3]) {
     }
 }
 
-// The quaternion (1 + a.b, a x b), written as (|m|^2, a x m) with m = a + b, so that digits remain
+// The quaternion (1 + a.b, a x b), written as (|m|^2 / 2, a x m) with m = a + b, so that digits remain
 // when the two are nearly opposite.
 void fil_rotation_between(const double a[3], const double b[3], double R[9]) {
     double m[3], q[4];
     for (int k = 0; k < 3; k++) {
         m[k] = a[k] + b[k];
     }
-    q[0] = fil_dot3(a, m);
+    q[0] = 0.5 * fil_dot3(m, m);
     fil_cross3(a, m, q + 1);
-    if (!(fil_dot3(m, m) > 1e-24)) {
+    if (!(fil_dot3(m, m) > 1e-28)) {
         q[0] = 0.0;
         find_normal(a, q + 1);
     }

@@ -227,6 +227,13 @@ void fil_rod_curvature_at(const FilRod *rod, int element, double u, double kappa
     rod->table->curvature_at(rod, element, u, kappa);
 }
 
+void fil_rod_natural_at(const FilRod *rod, int element, double u, double kappa[3]) {
+    const double *ends = rod->natural + 6 * (size_t)element;
+    for (int k = 0; k < 3; k++) {
+        kappa[k] = (1.0 - u) * ends[k] + u * ends[3 + k];
+    }
+}
+
 void fil_rod_energy(const FilRod *rod, FilRodEnergy *energy) {
     *energy = (FilRodEnergy){0};
     rod->table->energy(rod, energy);

@@ -1,0 +1,176 @@
+// cmd_validate.c - filum validate: the physics that Filum is checked against, case by case.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#include "cli.h"
+#include "validate.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Options {
+    bool json, quick;
+} Options;
+
+#define FIELD(name) .offset = offsetof(Options, name)
+
+static const CliOption option_table[] = {
+    {.name = "json", .kind = CLI_FLAG, FIELD(json), .text = "one JSON object a line, not a table"},
+    {.name = "quick", .kind = CLI_FLAG, FIELD(quick), .text = "leave the slowest cases out"},
+};
+
+typedef struct Part {
+    const char *group, *title;
+    void (*run)(Validation *v);
+} Part;
+
+static const Part parts[] = {
+    // GEOMETRY
+    {"rods", "rods in equilibrium", validate_rod_statics},
+    {"rods", "buckling", validate_rod_buckling},
+    {"rods", "vibration and energy", validate_rod_dynamics},
+    {"rods", "models beside each other", validate_rod_models},
+};
+enum { PART_COUNT = sizeof parts / sizeof *parts };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+static bool is_interrupted(void) {
+    return interrupted != 0;
+}
+
+// --- rows ----------------------------------------------------------------------------------------
+
+static void print_json(const char *name, const char *model, int resolution, const double value[4],
+                       bool pass) {
+    (void)fputs("{\"case\":", stdout);
+    cli_print_json_text(name);
+    (void)fputs(",\"model\":", stdout);
+    cli_print_json_text(model);
+    (void)printf(",\"resolution\":%d", resolution);
+    cli_print_json_number("expected", value[0]);
+    cli_print_json_number("got", value[1]);
+    cli_print_json_number("error", value[2]);
+    cli_print_json_number("allowed", value[3]);
+    (void)printf(",\"pass\":%s}\n", pass ? "true" : "false");
+}
+
+static void print_row(Validation *v, const char *name, const char *model, int resolution,
+                      const double value[4], bool pass) {
+    v->passed += pass;
+    v->failed += !pass;
+    if (v->json) {
+        print_json(name, model, resolution, value, pass);
+    } else {
+        char count[16] = "";
+        if (resolution > 0) {
+            (void)snprintf(count, sizeof count, "%d", resolution);
+        }
+        (void)printf("  %-47s %-9s %4s %14.9g %14.9g %9.1e %9.1e  %s\n", name, model, count,
+                     value[0], value[1], value[2], value[3], pass ? "ok" : "FAIL");
+    }
+    (void)fflush(stdout);
+}
+
+void validate_near(Validation *v, const char *name, const char *model, int resolution,
+                   double expected, double got, double allowed) {
+    double error = fabs(got - expected);
+    v->row(v, name, model, resolution, (double[]){expected, got, error, allowed}, error <= allowed);
+}
+
+void validate_ratio(Validation *v, const char *name, const char *model, int resolution,
+                    double expected, double got, double allowed) {
+    double error = fabs(got / expected - 1.0);
+    v->row(v, name, model, resolution, (double[]){expected, got, error, allowed}, error <= allowed);
+}
+
+void validate_below(Validation *v, const char *name, const char *model, int resolution, double got,
+                    double allowed) {
+    double error = fabs(got);
+    v->row(v, name, model, resolution, (double[]){0.0, got, error, allowed}, error <= allowed);
+}
+
+void validate_fail(Validation *v, const char *name, const char *model, int resolution,
+                   const FilError *error) {
+    cli_say("%s, %s: %s", name, model, error->text);
+    v->row(v, name, model, resolution, (double[]){NAN, NAN, NAN, NAN}, false);
+}
+
+// --- the verb ------------------------------------------------------------------------------------
+
+static bool is_wanted(const Part *part, int argc, char **argv) {
+    for (int k = 0; k < argc; k++) {
+        if (strcmp(argv[k], part->group) == 0) {
+            return true;
+        }
+    }
+    return argc == 0;
+}
+
+static bool check_groups(int argc, char **argv) {
+    for (int k = 0; k < argc; k++) {
+        bool known = false;
+        for (int p = 0; p < PART_COUNT; p++) {
+            known = known || strcmp(argv[k], parts[p].group) == 0;
+        }
+        if (!known) {
+            cli_say("there is no group \"%s\" to validate; there is rods", argv[k]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static CliStatus run_validate(const CliVerb *verb, int argc, char **argv) {
+    Options options = {0};
+    int count = cli_parse(verb, argc, argv, &options);
+    if (count < 0) {
+        return count == -2 ? CLI_FINE : CLI_BAD_COMMAND;
+    }
+    if (!check_groups(count, argv)) {
+        return CLI_BAD_COMMAND;
+    }
+    struct sigaction action = {.sa_handler = on_interrupt};
+    (void)sigaction(SIGINT, &action, NULL);
+    Validation v = {
+        .row = print_row, .stopped = is_interrupted, .json = options.json, .quick = options.quick};
+    for (int p = 0; p < PART_COUNT && !interrupted; p++) {
+        if (!is_wanted(&parts[p], count, argv)) {
+            continue;
+        }
+        if (!v.json) {
+            (void)printf("%s%s: %-39s %-9s %4s %14s %14s %9s %9s\n", p > 0 ? "\n" : "",
+                         parts[p].group, parts[p].title, "model", "N", "expected", "got", "error",
+                         "allowed");
+        }
+        parts[p].run(&v);
+    }
+    if (!v.json) {
+        (void)printf("\n%d passed, %d failed\n", v.passed, v.failed);
+    }
+    CliStatus status = cli_flush();
+    if (status != CLI_FINE) {
+        return status;
+    }
+    return interrupted ? CLI_INTERRUPTED : v.failed > 0 ? CLI_NOT_ACCEPTABLE : CLI_FINE;
+}
+
+const CliVerb cli_validate = {
+    .name = "validate",
+    .operands = "[GROUP...]",
+    .summary = "check the physics against closed forms and published values",
+    .description =
+        "Runs the list of cases that Filum is checked against and prints, for each, what is "
+        "expected, what it got, the error and the error allowed. Groups: rods.\n"
+        "The exit status is 1 when a case fails.",
+    .examples = "filum validate\tevery case\n"
+                "filum validate rods --json\tone object a line, for scripts",
+    .options = option_table,
+    .option_count = sizeof option_table / sizeof *option_table,
+    .run = run_validate,
+};

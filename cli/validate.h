@@ -1,0 +1,50 @@
+#ifndef FIL_CLI_VALIDATE_H
+#define FIL_CLI_VALIDATE_H
+
+// The list of physics that Filum is checked against: each case compares a number that the library
+// computes with one that is known otherwise, in closed form or from a published table.
+
+#include "filum/rod.h"
+
+#include <stdbool.h>
+
+typedef struct Validation {
+    void (*row)(struct Validation *validation, const char *name, const char *model, int resolution,
+                const double value[4], bool pass); // expected, got, error, allowed
+    bool (*stopped)(void);                         // the user wants no more cases
+    int passed, failed;
+    bool json, quick;
+} Validation;
+
+/// One case: |got - expected| <= allowed.
+void validate_near(Validation *v, const char *name, const char *model, int resolution,
+                   double expected, double got, double allowed);
+/// The same relative to the expected value.
+void validate_ratio(Validation *v, const char *name, const char *model, int resolution,
+                    double expected, double got, double allowed);
+/// A number that must not be above `allowed`; what is expected is 0.
+void validate_below(Validation *v, const char *name, const char *model, int resolution, double got,
+                    double allowed);
+/// A case that could not be computed at all.
+void validate_fail(Validation *v, const char *name, const char *model, int resolution,
+                   const FilError *error);
+
+void validate_rod_geometry(Validation *v);
+void validate_rod_statics(Validation *v);
+void validate_rod_buckling(Validation *v);
+void validate_rod_dynamics(Validation *v);
+void validate_rod_models(Validation *v);
+
+// --- rods of the cases ---------------------------------------------------------------------------
+
+/// A rod of length 1 m with EI1 = EI2 = 1 N m^2, GJ = 2/3, 1 kg/m, thin (radius 1 mm), root clamped
+/// at the origin along x, tip free, no gravity.
+FilRodDef validate_rod(FilRodModel model, int elements);
+
+/// Create, or report the case as failed and return NULL.
+FilRod *validate_create(Validation *v, const char *name, const FilRodDef *def);
+
+/// Bring it to equilibrium, or report the case as failed and return false.
+bool validate_equilibrium(Validation *v, const char *name, const FilRodDef *def, FilRod *rod);
+
+#endif

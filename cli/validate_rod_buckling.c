@@ -1,0 +1,180 @@
+// validate_rod_buckling.c - loads at which straight and twisted rods lose stability.
+//
+// The smallest eigenvalue of the Hessian (relative to the elastic stiffness) falls to 0 at the
+// critical load. It is computed at three loads below the expected one, the rod being brought to
+// equilibrium at each, and the parabola through them is followed to 0. In the reduced models the
+// eigenvalue under gravity is exactly linear in the load.
+#include "validate.h"
+
+#include <math.h>
+
+typedef struct Column {
+    const char *name;
+    FilRodModel model;
+    int elements;
+    double expected, allowed;
+} Column;
+
+// A definition under the load; what it points to lives in `room`.
+typedef FilRodDef LoadedRod(const Column *column, double load, void *room);
+
+// Where the parabola through (x_k, y_k) next crosses 0 beyond the last x.
+static double extrapolate(const double x[3], const double y[3]) {
+    double d01 = (y[1] - y[0]) / (x[1] - x[0]), d12 = (y[2] - y[1]) / (x[2] - x[1]);
+    double a = (d12 - d01) / (x[2] - x[0]), b = d12 + a * (x[2] - x[1]);
+    double root = b * b - 4.0 * a * y[2];
+    return root < 0.0 ? x[2] - y[2] / b : x[2] + 2.0 * y[2] / (-b + sqrt(root));
+}
+
+static void find_critical(Validation *v, const Column *column, LoadedRod *make, void *room) {
+    static const double part[3] = {0.9, 0.95, 0.98};
+    double x[3], y[3];
+    for (int k = 0; k < 3; k++) {
+        x[k] = part[k] * column->expected;
+        FilRodDef def = make(column, x[k], room);
+        FilRod *rod = validate_create(v, column->name, &def);
+        if (rod == NULL) {
+            return;
+        }
+        FilStaticsInfo info;
+        FilError error;
+        FilStatus status = fil_rod_equilibrium(rod, NULL, &info, &error);
+        fil_rod_destroy(rod);
+        if (status != FIL_OK) {
+            validate_fail(v, column->name, fil_rod_model_name(def.model), column->elements, &error);
+            return;
+        }
+        y[k] = info.smallest_eigenvalue;
+    }
+    validate_ratio(v, column->name, fil_rod_model_name(column->model), column->elements,
+                   column->expected, extrapolate(x, y), column->allowed);
+}
+
+// --- columns -------------------------------------------------------------------------------------
+
+static FilRodDef upright(const Column *column) {
+    FilRodDef def = validate_rod(column->model, column->elements);
+    def.root = (FilPose){.axis = {{0.0, 0.0, 1.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}}};
+    return def;
+}
+
+static FilRodDef under_own_weight(const Column *column, double load, void *room) {
+    (void)room;
+    FilRodDef def = upright(column);
+    def.gravity[2] = -load;
+    return def;
+}
+
+static FilRodDef under_tip_load(const Column *column, double load, void *room) {
+    FilRodLoad *tip = room;
+    FilRodDef def = upright(column);
+    *tip = (FilRodLoad){.s = 1.0, .force = {0.0, 0.0, -load}};
+    def.loads = tip;
+    def.load_count = 1;
+    return def;
+}
+
+static void validate_columns(Validation *v) {
+    static const Column weight[] = {
+        {"self-buckling, published for N", FIL_ROD_HELIX, 1, 12.000, 1e-4},
+        {"self-buckling, published for N", FIL_ROD_HELIX, 2, 8.432, 1e-4},
+        {"self-buckling, published for N", FIL_ROD_HELIX, 3, 8.102, 1e-4},
+        {"self-buckling, published for N", FIL_ROD_HELIX, 5, 7.934, 1e-4},
+        {"self-buckling, published for N", FIL_ROD_HELIX, 10, 7.862, 1e-4},
+        {"self-buckling, published for N", FIL_ROD_HELIX, 20, 7.843, 1e-4},
+        {"self-buckling, published for N", FIL_ROD_CLOTHOID, 1, 7.889, 1e-4},
+        {"self-buckling, published for N", FIL_ROD_CLOTHOID, 2, 7.872, 1e-4},
+        {"self-buckling, published for N", FIL_ROD_CLOTHOID, 3, 7.844, 1e-4},
+        {"self-buckling, published for N", FIL_ROD_CLOTHOID, 5, 7.838, 1e-4},
+        {"self-buckling, published for N", FIL_ROD_CLOTHOID, 10, 7.837, 1e-4},
+        {"self-buckling", FIL_ROD_HELIX, 50, 7.8373, 5e-4},
+        {"self-buckling", FIL_ROD_CLOTHOID, 20, 7.8373, 1e-5},
+        {"self-buckling", FIL_ROD_DER, 50, 7.8373, 5e-3},
+        {"self-buckling", FIL_ROD_CORDE, 50, 7.8373, 1e-2},
+        {"self-buckling", FIL_ROD_CHAIN, 50, 7.8373, 1e-2},
+    };
+    static const double euler = 2.4674011002723397; // pi^2 / 4
+    const Column tip[] = {
+        {"column with a load on its tip", FIL_ROD_HELIX, 50, euler, 5e-4},
+        {"column with a load on its tip", FIL_ROD_CLOTHOID, 10, euler, 1e-5},
+        {"column with a load on its tip", FIL_ROD_DER, 50, euler, 5e-3},
+        {"column with a load on its tip", FIL_ROD_CORDE, 50, euler, 1e-2},
+        {"column with a load on its tip", FIL_ROD_CHAIN, 50, euler, 1e-2},
+    };
+    FilRodLoad load;
+    for (size_t k = 0; k < sizeof weight / sizeof *weight && !v->stopped(); k++) {
+        find_critical(v, &weight[k], under_own_weight, NULL);
+    }
+    for (size_t k = 0; k < sizeof tip / sizeof *tip && !v->stopped(); k++) {
+        find_critical(v, &tip[k], under_tip_load, &load);
+    }
+}
+
+// --- twist ---------------------------------------------------------------------------------------
+
+enum { MAX_NODES = 101 };
+
+typedef struct Twisted {
+    double angle;
+    double start[3 * MAX_NODES];
+} Twisted;
+
+// Turn the tip's start pose, which is already twisted, into itself: it is held where it starts.
+static FilRodDef twisted_straight(const Column *column, double load, void *room) {
+    Twisted *t = room;
+    FilRodDef def = validate_rod(column->model, column->elements);
+    t->angle = load / def.section.twist; // M L / GJ, with load = M L / B
+    for (int i = 0; i <= column->elements; i++) {
+        t->start[3 * i] = t->angle;
+        t->start[3 * i + 1] = t->start[3 * i + 2] = 0.0;
+    }
+    def.start_curvatures = t->start;
+    def.start_count = column->elements + 1;
+    def.tip_end.kind = FIL_END_SLIDING;
+    return def;
+}
+
+// A ring whose ends meet; the load is the total twist in radians times C / B.
+static FilRodDef twisted_ring(const Column *column, double load, void *room) {
+    Twisted *t = room;
+    const double turn = 6.28318530717958648;
+    FilRodDef def = validate_rod(column->model, column->elements);
+    t->angle = load / def.section.twist;
+    for (int i = 0; i <= column->elements; i++) {
+        double angle = t->angle * i / column->elements;
+        t->start[3 * i] = t->angle;
+        t->start[3 * i + 1] = turn * cos(angle);
+        t->start[3 * i + 2] = -turn * sin(angle);
+    }
+    def.start_curvatures = t->start;
+    def.start_count = column->elements + 1;
+    def.tip_end.kind = FIL_END_CLAMPED;
+    return def;
+}
+
+static void validate_twist(Validation *v) {
+    static const Column straight[] = {
+        {"twisted rod, tangents held (Greenhill)", FIL_ROD_HELIX, 50, 8.9868, 5e-3},
+        {"twisted rod, tangents held (Greenhill)", FIL_ROD_CLOTHOID, 20, 8.9868, 1e-3},
+        {"twisted rod, tangents held (Greenhill)", FIL_ROD_DER, 100, 8.9868, 1e-2},
+        {"twisted rod, tangents held (Greenhill)", FIL_ROD_CORDE, 100, 8.9868, 2e-2},
+    };
+    static const double michell = 10.882796185405307; // 2 pi sqrt(3)
+    const Column ring[] = {
+        {"twisted ring (Michell)", FIL_ROD_HELIX, 80, michell, 1e-2},
+        {"twisted ring (Michell)", FIL_ROD_CLOTHOID, 40, michell, 1e-3},
+        {"twisted ring (Michell)", FIL_ROD_DER, 100, michell, 1e-2},
+    };
+    Twisted room;
+    for (size_t k = 0; k < sizeof straight / sizeof *straight && !v->stopped(); k++) {
+        find_critical(v, &straight[k], twisted_straight, &room);
+    }
+    for (size_t k = 0; k < sizeof ring / sizeof *ring && !v->stopped(); k++) {
+        find_critical(v, &ring[k], twisted_ring, &room);
+    }
+}
+
+void validate_rod_buckling(Validation *v) {
+    validate_columns(v);
+    validate_twist(v);
+}
