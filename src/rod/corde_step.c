@@ -372,9 +372,9 @@ static double bound_eigenvalue(const FilRod *rod) {
     return largest;
 }
 
-// Explicit: what keeps the fastest vibration bounded. Implicit: until a frame has turned by half a
-// radian, beyond which a linear step means little, and no more than it takes to fall by the rod's
-// length.
+// Explicit: what keeps the fastest vibration bounded. Implicit: while frames turn by a tenth of a
+// radian, beyond which a linear step means little, and a tenth of the time that it takes to fall by
+// the rod's length; with theta below 1, which forgives less, a tenth of both.
 double fil_corde_largest_step(const FilRod *rod) {
     const FilCorde *corde = rod->data;
     if (is_explicit(rod)) {
@@ -385,6 +385,7 @@ double fil_corde_largest_step(const FilRod *rod) {
     for (int f = 1; f <= rod->element_count; f++) {
         spin = fmax(spin, fil_norm3(corde->v + 6 * (size_t)f));
     }
-    double step = weight > 0.0 ? sqrt(rod->state[1] / weight) : 1.0;
-    return fmin(step, 0.5 / fmax(spin, DBL_MIN));
+    double part = rod->theta < 1.0 ? 0.01 : 0.1;
+    double fall = weight > 0.0 ? sqrt(rod->state[1] / weight) : 1.0;
+    return part * fmin(fall, 1.0 / fmax(spin, DBL_MIN));
 }
