@@ -680,6 +680,364 @@ static void implicit_step_takes_steps_ten_and_a_hundred_times_as_long(void) {
     }
 }
 
+// theta = 1/2: order 2.
+static void trapezoidal_step_converges_at_second_order(void) {
+    double last[3] = {0.0}, previous = 0.0;
+    for (int k = 0; k < 4; k++) {
+        FilRodDef def = swing_def(10, FIL_ROD_STEP_IMPLICIT);
+        def.theta = 0.5;
+        FilRod *rod = make(&def);
+        step_many(rod, 2e-3 / (1 << k), 100 << k);
+        FilPose tip;
+        double off[3];
+        fil_rod_at(rod, 1.0, &tip, NULL);
+        fil_subtract3(tip.position, last, off);
+        double change = fil_norm3(off);
+        if (k > 1) {
+            CHECK_NEAR(previous / change, 4.0, 0.3, 0.0);
+        }
+        previous = change;
+        fil_copy3(tip.position, last);
+        fil_rod_destroy(rod);
+    }
+}
+
+// A falling hair, as stiff to stretch as hair is, at the step that the rod itself reports.
+static void implicit_step_is_safe_at_the_reported_step(void) {
+    for (int k = 0; k < 2; k++) {
+        FilRodDef def = fil_rod_def_default();
+        def.model = FIL_ROD_CORDE;
+        def.element_count = 20;
+        def.theta = k == 0 ? 1.0 : 0.5;
+        FilRod *rod = make(&def);
+        double scale = 0.5 * 1300.0 * pi * 50e-6 * 50e-6 * 0.2 * 9.81 * 0.2; // weight times half L
+        while (fil_rod_time(rod) < 1.0) {
+            step_many(rod, fmin(fil_rod_largest_step(rod), 11e-3), 1);
+            CHECK(total(rod) < 0.05 * scale);
+        }
+        fil_rod_destroy(rod);
+    }
+}
+
+// --- ends ----------------------------------------------------------------------------------------
+
+typedef struct Drive {
+    double place[3], velocity[3]; // m, m/s
+    double spin;                  // rad/s about x
+} Drive;
+
+static void drive_end(void *user, double time, FilPose *pose) {
+    const Drive *drive = user;
+    double angle = drive->spin * time;
+    for (int k = 0; k < 3; k++) {
+        pose->position[k] = drive->place[k] + drive->velocity[k] * time;
+    }
+    const double axis[3][3] = {
+        {1.0, 0.0, 0.0}, {0.0, cos(angle), sin(angle)}, {0.0, -sin(angle), cos(angle)}};
+    memcpy(pose->axis, axis, sizeof axis);
+}
+
+// Turning one end of a clamped rod by more than a turn stores GJ angle^2 / (2 L).
+static void driven_tip_twists_the_rod(void) {
+    Drive drive = {.place = {1.0, 0.0, 0.0}, .spin = 1.0};
+    FilRodDef def = plain_def(20);
+    def.tip_end = (FilRodEnd){.kind = FIL_END_CLAMPED, .motion = drive_end, .user = &drive};
+    def.section.bend[0] = def.section.bend[1] = 10.0; // far from buckling
+    def.damping = 1e-2;
+    FilRod *rod = make(&def);
+    CHECK(fil_rod_dof_count(rod) == 6 * 20 + 3 - 6);
+    step_many(rod, 1e-2, 700);
+    FilRodEnergy energy;
+    FilPose tip;
+    FilRate rate;
+    fil_rod_energy(rod, &energy);
+    CHECK_NEAR(energy.twist, 0.5 * 0.7 * 49.0, 1e-3, 0.0);
+    fil_rod_at(rod, 1.0, &tip, &rate);
+    CHECK_NEAR(tip.axis[1][1], cos(7.0), 0.0, 1e-9);
+    CHECK_NEAR(rate.spin[0], 1.0, 1e-9, 0.0);
+    fil_rod_at(rod, 0.5, NULL, &rate);
+    CHECK_NEAR(rate.spin[0], 0.5, 1e-3, 0.0);
+    fil_rod_destroy(rod);
+}
+
+// Both clamps move at one velocity: so does the rod, and it is not strained for long.
+static void rod_follows_its_driven_clamps(void) {
+    Drive root = {.velocity = {0.3, 0.2, -0.1}};
+    Drive tip = {.place = {1.0, 0.0, 0.0}, .velocity = {0.3, 0.2, -0.1}};
+    for (int theta = 0; theta < 2; theta++) {
+        FilRodDef def = plain_def(10);
+        def.root_end = (FilRodEnd){.kind = FIL_END_CLAMPED, .motion = drive_end, .user = &root};
+        def.tip_end = (FilRodEnd){.kind = FIL_END_CLAMPED, .motion = drive_end, .user = &tip};
+        def.damping = 1e-2;
+        def.theta = theta == 0 ? 1.0 : 0.6;
+        FilRod *rod = make(&def);
+        step_many(rod, 1e-2, 500);
+        FilPose middle;
+        FilRate rate;
+        fil_rod_at(rod, 0.5, &middle, &rate);
+        for (int k = 0; k < 3; k++) {
+            CHECK_NEAR(rate.velocity[k], root.velocity[k], 0.0, 1e-9);
+            CHECK_NEAR(middle.position[k], (k == 0 ? 0.5 : 0.0) + 5.0 * root.velocity[k], 0.0,
+                       1e-9);
+        }
+        CHECK(elastic(rod) < 1e-15);
+        fil_rod_destroy(rod);
+    }
+}
+
+// A sliding end keeps to its axis and its frame, and gives way along it.
+static void sliding_end_gives_way_along_its_axis_only(void) {
+    FilRodDef def = plain_def(10);
+    def.tip_end.kind = FIL_END_SLIDING;
+    def.gravity[0] = 2.0;
+    def.gravity[2] = -3.0;
+    def.section.stretch = 50.0;
+    def.drag = 3.0;
+    FilRod *rod = make(&def);
+    step_many(rod, 1e-2, 2000);
+    FilPose moved, rest;
+    fil_rod_at(rod, 1.0, &moved, NULL);
+    CHECK_NEAR(moved.position[2], 0.0, 0.0, 1e-12);
+    CHECK_NEAR(moved.axis[0][0], 1.0, 1e-12, 0.0);
+    CHECK(moved.position[0] > 1.005); // m g L^2 / (2 EA) = 0.01, less what the sag takes
+    settle(rod);
+    fil_rod_at(rod, 1.0, &rest, NULL);
+    CHECK_NEAR(moved.position[0], rest.position[0], 1e-6, 0.0);
+    fil_rod_destroy(rod);
+}
+
+// Pinned at both ends, a rod sags by 5 w L^4 / (384 EI) in the middle.
+static void pinned_rod_sags_as_a_beam_on_two_supports(void) {
+    FilRodDef def = plain_def(20);
+    def.root_end.kind = FIL_END_PINNED;
+    def.tip_end.kind = FIL_END_PINNED;
+    def.gravity[2] = -1e-3;
+    def.drag = 3.0;
+    FilRod *rod = make(&def);
+    CHECK(fil_rod_dof_count(rod) == 6 * 20 + 3 - 6);
+    step_many(rod, 2e-2, 2000);
+    FilPose middle;
+    fil_rod_at(rod, 0.5, &middle, NULL);
+    CHECK_NEAR(middle.position[2], -5.0 * 0.5e-3 / 384.0, 0.02, 0.0);
+    fil_rod_destroy(rod);
+}
+
+// A start shape that does not reach its driven tip is brought there without being stretched.
+static void start_shape_is_brought_to_its_driven_ends(void) {
+    Drive drive = {.place = {0.7, 0.0, 0.0}};
+    double start[3 * 21];
+    for (int i = 0; i <= 20; i++) {
+        start[3 * i] = start[3 * i + 2] = 0.0;
+        start[3 * i + 1] = -6.0 * cos(0.1 * pi * i);
+    }
+    FilRodDef def = plain_def(20);
+    def.section.radius = 1e-4;
+    def.start_curvatures = start;
+    def.start_count = 21;
+    def.tip_end = (FilRodEnd){.kind = FIL_END_CLAMPED, .motion = drive_end, .user = &drive};
+    FilRod *rod = make(&def);
+    FilPose tip;
+    FilRodEnergy energy;
+    fil_rod_at(rod, 1.0, &tip, NULL);
+    CHECK_NEAR(tip.position[0], 0.7, 1e-12, 0.0);
+    CHECK_NEAR(tip.position[2], 0.0, 0.0, 1e-12);
+    fil_rod_energy(rod, &energy);
+    CHECK(energy.stretch < 1e-9);
+    settle(rod);
+    fil_rod_destroy(rod);
+}
+
+// --- damping, drag, growth -----------------------------------------------------------------------
+
+// Internal damping takes energy from vibration and none from turning as a whole.
+static void damping_sees_strain_rates_only(void) {
+    for (int kind = 0; kind < 2; kind++) {
+        FilRodDef def = plain_def(8);
+        def.root_end.kind = FIL_END_FREE;
+        def.damping = 0.05;
+        def.step_kind = kind == 0 ? FIL_ROD_STEP_EXPLICIT : FIL_ROD_STEP_IMPLICIT;
+        FilRod *rod = make(&def);
+        double state[MAX_STATE];
+        fil_rod_get_state(rod, state);
+        double *v = state + FIL_ROD_STATE + 3 * 9 + 4 * 10;
+        for (int b = 1; b <= 17; b++) { // one turn in 2 pi seconds about z, through the middle
+            v[3 * b + (b % 2 == 0 ? 2 : 1)] = b % 2 == 0 ? 1.0 : (b / 2) / 8.0 - 0.5;
+        }
+        restore(rod, state);
+        double before = total(rod);
+        double dt = kind == 0 ? 0.5 * fil_rod_largest_step(rod) : 1e-4;
+        step_many(rod, dt, 5000);
+        CHECK_NEAR(total(rod), before, 1e-3, 0.0);
+        FilRandom random = fil_random_make(2);
+        deform(rod, &random);
+        double bent = elastic(rod);
+        step_many(rod, dt, 5000);
+        CHECK(elastic(rod) < 0.1 * bent);
+        fil_rod_destroy(rod);
+    }
+}
+
+// Drag d against the weight m g: a free rod falls at m g / d in the end.
+static void falling_rod_reaches_its_terminal_velocity(void) {
+    FilRodDef def = plain_def(5);
+    def.root_end.kind = FIL_END_FREE;
+    def.gravity[2] = -9.81;
+    def.drag = 2.0;
+    FilRod *rod = make(&def);
+    step_many(rod, 1e-2, 1000);
+    FilRate rate;
+    fil_rod_at(rod, 0.3, NULL, &rate);
+    CHECK_NEAR(rate.velocity[2], -0.5 * 9.81 / 2.0, 1e-9, 0.0);
+    fil_rod_destroy(rod);
+}
+
+static void growing_rod_becomes_longer(void) {
+    FilRodDef def = plain_def(10);
+    def.growth = 0.5;
+    def.damping = 1e-3;
+    FilRod *rod = make(&def);
+    step_many(rod, 1e-3, 1000);
+    FilPose tip;
+    fil_rod_at(rod, fil_rod_length(rod), &tip, NULL);
+    CHECK_NEAR(fil_rod_length(rod), 1.5, 1e-9, 0.0);
+    CHECK_NEAR(tip.position[0], 1.5, 1e-2, 0.0);
+    fil_rod_destroy(rod);
+}
+
+// --- robustness ----------------------------------------------------------------------------------
+
+// A rod set to a saved state goes on with the same bits.
+static void saved_state_goes_on_with_the_same_bits(void) {
+    for (int kind = 0; kind < 2; kind++) {
+        FilRodDef def = swing_def(10, kind == 0 ? FIL_ROD_STEP_EXPLICIT : FIL_ROD_STEP_IMPLICIT);
+        def.natural_curvature[1] = 3.0;
+        FilRod *a = make(&def), *b = make(&def);
+        double saved[MAX_STATE], end[2][MAX_STATE];
+        step_many(a, 1e-4, 50);
+        fil_rod_get_state(a, saved);
+        step_many(a, 1e-4, 50);
+        restore(b, saved);
+        step_many(b, 1e-4, 50);
+        fil_rod_get_state(a, end[0]);
+        fil_rod_get_state(b, end[1]);
+        CHECK(check_same_bits(end[0], end[1], sizeof(double) * (size_t)fil_rod_state_count(a)));
+        fil_rod_destroy(a);
+        fil_rod_destroy(b);
+    }
+}
+
+static void half_a_turn_between_elements_is_refused(void) {
+    FilRodDef def = plain_def(10);
+    def.natural_curvature[0] = 40.0;
+    FilRod *rod = NULL;
+    FilError error;
+    CHECK(fil_rod_create(&def, NULL, &rod, &error) == FIL_E_ARGUMENT);
+    CHECK(strcmp(error.text,
+                 "natural_curvatures turns the frame by 4 rad from one element to the next; corde "
+                 "needs more elements, so that it is below pi") == 0);
+    def = plain_def(1);
+    def.length = 1e-150;
+    CHECK(fil_rod_create(&def, NULL, &rod, &error) == FIL_E_ARGUMENT);
+    CHECK(strncmp(error.text, "an element of length 1e-150 m has", 33) == 0);
+    CHECK(rod == NULL);
+}
+
+static bool is_finite(const FilRod *rod) {
+    for (int k = 0; k < rod->state_count; k++) {
+        if (!isfinite(rod->state[k])) {
+            return false;
+        }
+    }
+    FilRodEnergy energy;
+    fil_rod_energy(rod, &energy);
+    return isfinite(energy.kinetic + energy.bend + energy.twist + energy.stretch);
+}
+
+// A cable of 1 km, a fibre of 10 micrometres, 1000 turns of twist, a curvature of 1e5 per metre,
+// steps of a nanosecond and of a day: finite numbers or a refusal, never NaN.
+static void extreme_rods_stay_finite(void) {
+    static const struct {
+        int elements;
+        double length, radius, natural[3];
+    } list[] = {{50, 1000.0, 0.05, {0.0}},
+                {20, 0.01, 10e-6, {0.0}},
+                {2500, 1.0, 1e-3, {2000.0 * 3.14159, 0.0, 0.0}},
+                {1000, 0.01, 10e-6, {0.0, 1e5, 1e5}},
+                {1, 1e-4, 1e-6, {0.0}}};
+    static const double steps[] = {1e-9, 1e-3, 1.0, 86400.0};
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        for (int kind = 0; kind < 2; kind++) {
+            FilRodDef def = fil_rod_def_default();
+            def.model = FIL_ROD_CORDE;
+            def.element_count = list[k].elements;
+            def.length = list[k].length;
+            def.section.radius = list[k].radius;
+            memcpy(def.natural_curvature, list[k].natural, sizeof def.natural_curvature);
+            def.step_kind = kind == 0 ? FIL_ROD_STEP_IMPLICIT : FIL_ROD_STEP_EXPLICIT;
+            FilRod *rod = make(&def);
+            double largest = fil_rod_largest_step(rod);
+            CHECK(largest > 0.0 && isfinite(largest));
+            for (int i = 0; i < 40; i++) {
+                FilStatus status = fil_rod_step(rod, steps[i / 10], NULL, NULL);
+                CHECK(status == FIL_OK || status == FIL_E_ARGUMENT);
+                CHECK(is_finite(rod));
+            }
+            fil_rod_destroy(rod);
+        }
+    }
+}
+
+// Nodes in one place and a frame against its edge are legal states.
+static void collapsed_and_reversed_elements_stay_finite(void) {
+    FilRodDef def = plain_def(4);
+    FilRod *rod = make(&def);
+    double state[MAX_STATE], dx[MAX_DOF];
+    static double H[MAX_DOF * MAX_DOF];
+    fil_rod_get_state(rod, state);
+    memset(state + FIL_ROD_STATE, 0, sizeof(double) * 15);
+    restore(rod, state);
+    rod->table->gradient(rod, dx);
+    rod->table->hessian(rod, H);
+    for (int k = 0; k < rod->dof_count; k++) {
+        CHECK(isfinite(dx[k]) &&
+              isfinite(dot(H + (size_t)k * (size_t)rod->dof_count, dx, rod->dof_count)));
+    }
+    step_many(rod, 1e-3, 100);
+    CHECK(is_finite(rod));
+    memset(state + FIL_ROD_STATE + 15, 0, sizeof(double) * 24); // quaternions of zero length
+    for (int i = 0; i < 5; i++) {
+        state[FIL_ROD_STATE + 3 * i] = -0.25 * i; // edges against their frames
+    }
+    restore(rod, state);
+    step_many(rod, 1e-3, 100);
+    CHECK(is_finite(rod));
+    fil_rod_destroy(rod);
+}
+
+static void every_allocation_may_fail(void) {
+    for (int n = 1; n < 100; n++) {
+        FailingAllocator memory = {.fail_at = n};
+        const FilAllocator allocator = failing_allocator(&memory);
+        FilRodDef def = plain_def(10);
+        FilRod *rod = NULL;
+        FilError error;
+        FilStatus status = fil_rod_create(&def, &allocator, &rod, &error);
+        if (status == FIL_OK) {
+            int requests = memory.requests;
+            step_many(rod, 1e-3, 5);
+            CHECK(memory.requests == requests); // a step allocates nothing
+        }
+        fil_rod_destroy(rod);
+        CHECK(failing_allocator_is_clean(&memory));
+        if (memory.failures == 0) {
+            CHECK(status == FIL_OK);
+            return;
+        }
+        CHECK(status == FIL_E_NO_MEMORY);
+    }
+    CHECK(!"creation succeeds in the end");
+}
+
 #define TESTS(X)                                                      \
     X(gradient_is_the_derivative_of_the_energy_at_second_order)       \
     X(hessian_is_the_second_derivative_of_the_energy_at_second_order) \
@@ -699,6 +1057,21 @@ static void implicit_step_takes_steps_ten_and_a_hundred_times_as_long(void) {
     X(free_rod_keeps_momentum_and_angular_momentum)                   \
     X(explicit_step_is_stable_below_the_reported_step_only)           \
     X(explicit_and_implicit_steps_agree_at_small_steps)               \
-    X(implicit_step_takes_steps_ten_and_a_hundred_times_as_long)
+    X(implicit_step_takes_steps_ten_and_a_hundred_times_as_long)      \
+    X(trapezoidal_step_converges_at_second_order)                     \
+    X(implicit_step_is_safe_at_the_reported_step)                     \
+    X(driven_tip_twists_the_rod)                                      \
+    X(rod_follows_its_driven_clamps)                                  \
+    X(sliding_end_gives_way_along_its_axis_only)                      \
+    X(pinned_rod_sags_as_a_beam_on_two_supports)                      \
+    X(start_shape_is_brought_to_its_driven_ends)                      \
+    X(damping_sees_strain_rates_only)                                 \
+    X(falling_rod_reaches_its_terminal_velocity)                      \
+    X(growing_rod_becomes_longer)                                     \
+    X(saved_state_goes_on_with_the_same_bits)                         \
+    X(half_a_turn_between_elements_is_refused)                        \
+    X(extreme_rods_stay_finite)                                       \
+    X(collapsed_and_reversed_elements_stay_finite)                    \
+    X(every_allocation_may_fail)
 
 CHECK_MAIN(TESTS)

@@ -140,6 +140,113 @@ static void place_start(FilRod *rod, const double *start) {
     }
 }
 
+// One step of Newton's method that brings edges to their lengths with the least displacement of the
+// nodes between the ends: lambda solves the tridiagonal C C^T lambda = |e| - l. Returns the largest
+// |e| / l - 1 before it.
+static double correct_lengths(FilRod *rod, double *diagonal, double *lambda, double *tangents) {
+    FilCorde *corde = rod->data;
+    int n = rod->element_count;
+    double worst = 0.0, above = 0.0;
+    for (int j = 0; j < n; j++) {
+        double *t = tangents + 3 * (size_t)j, off = 0.0;
+        fil_subtract3(corde->r + 3 * (size_t)j + 3, corde->r + 3 * (size_t)j, t);
+        double length = fil_norm3(t);
+        for (int k = 0; k < 3; k++) {
+            t[k] /= fmax(length, 1e-6 * rod->lengths[j]);
+        }
+        worst = fmax(worst, fabs(length / rod->lengths[j] - 1.0));
+        off = j > 0 ? -fil_dot3(t - 3, t) : 0.0;
+        above = j > 0 ? off / diagonal[j - 1] : 0.0;
+        diagonal[j] = (j > 0) + (j < n - 1) + 1e-9 - above * off;
+        lambda[j] = length - rod->lengths[j] - (j > 0 ? above * lambda[j - 1] : 0.0);
+    }
+    for (int j = n - 1; j >= 0; j--) {
+        const double *t = tangents + 3 * (size_t)j;
+        double below = j < n - 1 ? fil_dot3(t, t + 3) * lambda[j + 1] : 0.0;
+        lambda[j] = (lambda[j] + below) / diagonal[j];
+    }
+    for (int j = 0; j < n; j++) {
+        const double *t = tangents + 3 * (size_t)j;
+        if (j > 0) {
+            fil_add3(lambda[j], t, corde->r + 3 * (size_t)j);
+        }
+        if (j < n - 1) {
+            fil_add3(-lambda[j], t, corde->r + 3 * (size_t)j + 3);
+        }
+    }
+    return worst;
+}
+
+// Turn a frame by the least that brings its n0 along its edge.
+static void align_frame(FilCorde *corde, int j) {
+    double e[3], n[3], R[9], Q[9], turn[3];
+    fil_subtract3(corde->r + 3 * (size_t)j + 3, corde->r + 3 * (size_t)j, e);
+    fil_rotation_from_quaternion(corde->q + 4 * (size_t)j + 4, R);
+    double length = fil_norm3(e);
+    if (!(length > 0.0)) {
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        e[k] /= length;
+        n[k] = R[3 * k];
+    }
+    fil_rotation_between(n, e, Q);
+    fil_rotation_log(Q, turn);
+    fil_corde_rotate(turn, corde->q + 4 * (size_t)j + 4);
+}
+
+// Bring a driven end to where it is held at time 0. Returns how far it was from there.
+static double place_driven(FilRod *rod, const FilRodEnd *end) {
+    FilCorde *corde = rod->data;
+    bool root = end == &rod->root_end;
+    int n = rod->element_count, node = root ? 0 : n;
+    double *q = corde->q + (root ? 0 : 4 * (size_t)(n + 1)), R[9], gap[3], along = 0.0;
+    FilPose pose;
+    if (end->motion == NULL || end->kind == FIL_END_FREE) {
+        return 0.0;
+    }
+    fil_rotation_from_quaternion(q, R);
+    fil_copy3(corde->r + 3 * (size_t)node, pose.position);
+    for (int k = 0; k < 9; k++) {
+        pose.axis[k % 3][k / 3] = R[k];
+    }
+    end->motion(end->user, 0.0, &pose);
+    fil_subtract3(pose.position, corde->r + 3 * (size_t)node, gap);
+    if (!isfinite(fil_norm3(gap)) || !isfinite(fil_norm3(pose.axis[0]) + fil_norm3(pose.axis[1]))) {
+        return 0.0; // the first step says so
+    }
+    for (int i = 0; i <= n; i++) {
+        fil_add3(root ? 1.0 - along / rod->start_length : along / rod->start_length, gap,
+                 corde->r + 3 * (size_t)i);
+        along += i < n ? rod->lengths[i] : 0.0;
+    }
+    if (holds_frame(end->kind)) {
+        for (int k = 0; k < 9; k++) {
+            R[k] = pose.axis[k % 3][k / 3];
+        }
+        fil_rotation_to_quaternion(R, q);
+    }
+    return fil_norm3(gap);
+}
+
+// A start shape whose ends are not where they are held at time 0 is spread over the gap, and its
+// edges are then brought back to their lengths as far as that goes.
+static void place_ends(FilRod *rod) {
+    FilCorde *corde = rod->data;
+    double gap = place_driven(rod, &rod->root_end) + place_driven(rod, &rod->tip_end);
+    if (!(gap > 1e-12 * rod->start_length)) {
+        return;
+    }
+    for (int k = 0; k < 50; k++) {
+        if (correct_lengths(rod, corde->gradient, corde->shift, corde->force) < 1e-12) {
+            break;
+        }
+    }
+    for (int j = 0; j < rod->element_count; j++) {
+        align_frame(corde, j);
+    }
+}
+
 static FilStatus check_turns(const FilRod *rod, const double *kappa, const char *name,
                              FilError *error) {
     for (int i = 0; i <= rod->element_count; i++) {
@@ -222,6 +329,7 @@ static FilStatus create(FilRod *rod, const double *start, FilError *error) {
     place_rest(rod);
     FIL_TRY(check_range(rod, error));
     place_start(rod, start);
+    place_ends(rod);
     return FIL_OK;
 }
 
@@ -353,7 +461,26 @@ static void jacobian(const FilRod *rod, int element, double u, double *rows) {
     add_columns(rod, 3, 2 * section.joint + 2, B, rows);
 }
 
-// Curvature at node i; the natural one at an end without moment.
+// Curvature at an end whose frame is not held: the natural one and what torques right there make of
+// it.
+static void curvature_at_end(const FilRod *rod, bool root, double kappa[3]) {
+    const FilCorde *corde = rod->data;
+    int element = root ? 0 : rod->element_count - 1;
+    double length = rod->state[1], R[9], local[3];
+    fil_copy3(rod->natural + 6 * (size_t)element + (root ? 0 : 3), kappa);
+    fil_rotation_from_quaternion(corde->q + 4 * (size_t)element + 4, R);
+    for (int l = 0; l < rod->load_count; l++) {
+        const FilRodLoad *load = &rod->loads[l];
+        if (fabs(load->s - (root ? 0.0 : length)) > 1e-9 * length) {
+            continue;
+        }
+        fil_apply_transposed3(R, load->torque, local);
+        for (int k = 0; k < 3; k++) {
+            kappa[k] += (root ? -1.0 : 1.0) * local[k] / rod->sections[element].kappa[k];
+        }
+    }
+}
+
 static void curvature_at_node(const FilRod *rod, int i, double kappa[3]) {
     const FilCorde *corde = rod->data;
     if (fil_corde_acts(rod, i)) {
@@ -363,7 +490,7 @@ static void curvature_at_node(const FilRod *rod, int i, double kappa[3]) {
         }
         return;
     }
-    fil_copy3(i == 0 ? rod->natural : rod->natural + 6 * (size_t)i - 3, kappa);
+    curvature_at_end(rod, i == 0, kappa);
 }
 
 static void curvature_at(const FilRod *rod, int element, double u, double kappa[3]) {
