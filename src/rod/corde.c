@@ -755,7 +755,7 @@ static void place_dense(const FilRod *rod, bool exact, double *matrix) {
         if (exact) {
             fil_corde_edge_hessian(&corde->edges[j], e, n, &hessian);
         } else {
-            fil_corde_edge_stiffness(&corde->edges[j], e, 1.0, 0.0, &hessian);
+            fil_corde_edge_stiffness(&corde->edges[j], e, 0.0, &hessian);
         }
         fil_corde_add_edge(&sink, j, 1.0, &hessian);
     }

@@ -90,12 +90,12 @@ void fil_corde_edge_hessian(const FilCordeEdge *edge, const double e[3], const d
     }
 }
 
-void fil_corde_edge_stiffness(const FilCordeEdge *edge, const double e[3], double material,
-                              double tension, FilCordeEdgeHessian *hessian) {
+void fil_corde_edge_stiffness(const FilCordeEdge *edge, const double e[3], double tension,
+                              FilCordeEdgeHessian *hessian) {
     double t[3];
     double length = find_tangent(edge, e, t);
-    double couple = material * edge->couple * edge->length;
-    double axial = material * edge->stretch / edge->length;
+    double couple = edge->couple * edge->length;
+    double axial = edge->stretch / edge->length;
     double string = tension / length + couple / (length * length);
     fil_cross_matrix3(t, hessian->ew);
     for (int i = 0; i < 3; i++) {

@@ -31,10 +31,10 @@ void fil_corde_edge_gradient(const FilCordeEdge *edge, const double e[3], const 
                              double force[3], double torque[3]);
 void fil_corde_edge_hessian(const FilCordeEdge *edge, const double e[3], const double n[3],
                             FilCordeEdgeHessian *hessian);
-/// Positive semi-definite: `material` times the part that rates of strain see, plus `tension` times
-/// the stiffness of a stretched string.
-void fil_corde_edge_stiffness(const FilCordeEdge *edge, const double e[3], double material,
-                              double tension, FilCordeEdgeHessian *hessian);
+/// Positive semi-definite: the part that rates of strain see, and the stiffness of a string under
+/// `tension`.
+void fil_corde_edge_stiffness(const FilCordeEdge *edge, const double e[3], double tension,
+                              FilCordeEdgeHessian *hessian);
 
 /// What resists the change of strain from shape 0 to shape 1 (edge vectors and matrices of the
 /// frames), in shape 1: C l and EA/l times the changes. Rigid motions change nothing.

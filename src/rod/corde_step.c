@@ -12,8 +12,8 @@
 // since q: finite rotations cost nothing. Linearised at q instead, an edge that turns by an angle d
 // in a step comes out too long by d^2/2, and its stiffness to stretch then brakes the rod: a
 // falling hair had a third of its speed at steps of 1 ms. Edges get the damping (1 - theta) dt
-// more, which makes their tension that of the end of the step: at theta = 1/2 their vibrations, far
-// too fast for the step, would ring on and gather energy.
+// more where their vibrations are too fast for the step, which makes their tension that of the end
+// of the step: at theta = 1/2 they would ring on and gather energy.
 //
 // Explicit (as in the paper): v+ = v + dt M^-1 (f - damping K v), then q+ = q + dt v+, and drag
 // implicitly, which costs nothing on a diagonal. With w^2 the largest eigenvalue of M^-1 K it is
@@ -32,6 +32,7 @@
 #include "math/vec3.h"
 
 enum { WIDTH = 8 };
+static const double far_away = 1e60; // m: what moves by more in a step has no energy in doubles
 
 size_t fil_corde_matrix_size(const FilRod *rod) {
     return (size_t)(WIDTH + 1) * (size_t)rod->dof_count;
@@ -91,6 +92,26 @@ static void subtract_joint(const double S[9], double factor, const double *x, do
 
 // --- viscous impulses ----------------------------------------------------------------------------
 
+static FilCordeEdge scale_edge(const FilCordeEdge *edge, double stretch, double couple) {
+    return (FilCordeEdge){.length = edge->length,
+                          .stretch = stretch * edge->stretch,
+                          .couple = couple * edge->couple};
+}
+
+// Damping of stretch and coupling, s: that of the rod, and (1 - theta) dt for vibrations of this
+// frequency that the step does not resolve.
+static void find_edge_damping(const FilRod *rod, int j, double dt, double damping[2]) {
+    const FilCorde *corde = rod->data;
+    const FilCordeEdge *edge = &corde->edges[j];
+    double mass = 0.5 * rod->sections[j].mass * edge->length;
+    double square[2] = {edge->stretch / (edge->length * mass),
+                        edge->couple * edge->length / corde->inertia[2 * j + 2]};
+    for (int k = 0; k < 2; k++) {
+        double z = 0.25 * square[k] * dt * dt;
+        damping[k] = rod->damping + (1.0 - rod->theta) * dt * z / (1.0 + z);
+    }
+}
+
 // f -= damping K x at the present shape.
 static void subtract_viscous_rate(const FilRod *rod, const double *x, double *f) {
     const FilCorde *corde = rod->data;
@@ -98,7 +119,8 @@ static void subtract_viscous_rate(const FilRod *rod, const double *x, double *f)
         double e[3];
         FilCordeEdgeHessian hessian;
         find_edge(corde->r, j, e);
-        fil_corde_edge_stiffness(&corde->edges[j], e, rod->damping, 0.0, &hessian);
+        FilCordeEdge viscous = scale_edge(&corde->edges[j], rod->damping, rod->damping);
+        fil_corde_edge_stiffness(&viscous, e, 0.0, &hessian);
         subtract_edge(&hessian, x + 6 * (size_t)j + 3, f + 6 * (size_t)j + 3);
     }
     for (int i = 0; i <= rod->element_count; i++) {
@@ -110,20 +132,20 @@ static void subtract_viscous_rate(const FilRod *rod, const double *x, double *f)
     }
 }
 
-// f -= damping times what resists the change of an edge from the shape (r, q) to the present one.
-static void subtract_edge_change(const FilCorde *corde, int j, const double *r, const double *q,
-                                 double damping, double *f) {
+// f -= what resists the change of an edge from the shape (r, q) to the present one.
+static void subtract_edge_change(const FilCorde *corde, int j, const FilCordeEdge *viscous,
+                                 const double *r, const double *q, double *f) {
     double e0[3], e1[3], R0[9], R1[9], force[3], torque[3];
     find_edge(r, j, e0);
     find_edge(corde->r, j, e1);
     fil_rotation_from_quaternion(q + 4 * (size_t)j + 4, R0);
     fil_rotation_from_quaternion(corde->q + 4 * (size_t)j + 4, R1);
-    fil_corde_edge_change(&corde->edges[j], (const double *const[2]){e0, e1},
+    fil_corde_edge_change(viscous, (const double *const[2]){e0, e1},
                           (const double *const[2]){R0, R1}, force, torque);
     f += 6 * (size_t)j + 3;
-    fil_add3(damping, force, f);
-    fil_add3(-damping, torque, f + 3);
-    fil_add3(-damping, force, f + 6);
+    fil_add3(1.0, force, f);
+    fil_add3(-1.0, torque, f + 3);
+    fil_add3(-1.0, force, f + 6);
 }
 
 static void subtract_joint_change(const FilCorde *corde, int i, const double *q, double damping,
@@ -140,13 +162,16 @@ static void subtract_joint_change(const FilCorde *corde, int i, const double *q,
 }
 
 // The same for the whole rod.
-static void subtract_change(const FilRod *rod, const double *r, const double *q,
-                            double edge_damping) {
+static void subtract_change(const FilRod *rod, double dt, const double *r, const double *q) {
     FilCorde *corde = rod->data;
-    for (int j = 0; edge_damping > 0.0 && j < rod->element_count; j++) {
-        subtract_edge_change(corde, j, r, q, edge_damping, corde->force);
+    bool damped = rod->damping > 0.0;
+    for (int j = 0; (damped || rod->theta < 1.0) && j < rod->element_count; j++) {
+        double damping[2];
+        find_edge_damping(rod, j, dt, damping);
+        FilCordeEdge viscous = scale_edge(&corde->edges[j], damping[0], damping[1]);
+        subtract_edge_change(corde, j, &viscous, r, q, corde->force);
     }
-    for (int i = 0; rod->damping > 0.0 && i <= rod->element_count; i++) {
+    for (int i = 0; damped && i <= rod->element_count; i++) {
         if (fil_corde_acts(rod, i)) {
             subtract_joint_change(corde, i, q, rod->damping, corde->force);
         }
@@ -205,18 +230,20 @@ static void prepare_explicit(FilRod *rod, double dt, double *rhs) {
 }
 
 // theta dt (theta dt (K + T) + damping K), with the tensions of the nodes r.
-static void place_stiffness(FilRod *rod, double dt, const double *r, double edge_damping) {
+static void place_stiffness(FilRod *rod, double dt, const double *r) {
     FilCorde *corde = rod->data;
     double scale = rod->theta * dt;
     FilCordeSink sink = {.corde = corde, .matrix = corde->A, .add = add_band, .n = rod->dof_count};
     memset(corde->A, 0, sizeof(double) * fil_corde_matrix_size(rod));
     for (int j = 0; j < rod->element_count; j++) {
-        double e[3], before[3];
+        double e[3], before[3], damping[2];
         FilCordeEdgeHessian hessian;
         find_edge(corde->r, j, e);
         find_edge(r, j, before);
+        find_edge_damping(rod, j, dt, damping);
+        FilCordeEdge edge = scale_edge(&corde->edges[j], scale + damping[0], scale + damping[1]);
         double tension = scale * fmax(0.0, find_tension(&corde->edges[j], before));
-        fil_corde_edge_stiffness(&corde->edges[j], e, scale + edge_damping, tension, &hessian);
+        fil_corde_edge_stiffness(&edge, e, tension, &hessian);
         fil_corde_add_edge(&sink, j, scale, &hessian);
     }
     for (int i = 0; i <= rod->element_count; i++) {
@@ -232,7 +259,6 @@ static void place_stiffness(FilRod *rod, double dt, const double *r, double edge
 static void linearise(FilRod *rod, double dt) {
     FilCorde *corde = rod->data;
     double theta = rod->theta, *r = corde->r, *q = corde->q;
-    double edge_damping = rod->damping + (1.0 - theta) * dt;
     size_t nodes = (size_t)rod->element_count + 1;
     if (theta < 1.0) {
         add_impulse(rod, (1.0 - theta) * dt, 0.0);
@@ -243,8 +269,8 @@ static void linearise(FilRod *rod, double dt) {
     corde->q = corde->guess_q;
     move_all(rod);
     add_impulse(rod, theta * dt, theta < 1.0 ? 1.0 : 0.0);
-    subtract_change(rod, r, q, edge_damping);
-    place_stiffness(rod, dt, r, edge_damping);
+    subtract_change(rod, dt, r, q);
+    place_stiffness(rod, dt, r);
     corde->r = r;
     corde->q = q;
 }
@@ -291,6 +317,14 @@ void fil_corde_solve(const FilRod *rod, double *x) {
     }
 }
 
+static double find_largest(const double *x, int count) {
+    double largest = 0.0;
+    for (int k = 0; k < count; k++) {
+        largest = fmax(largest, fabs(x[k]));
+    }
+    return largest;
+}
+
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
     FilCorde *corde = rod->data;
     place_shift(rod, dt, velocity);
@@ -302,6 +336,9 @@ void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
         }
     }
     rod->state[0] += dt;
+    if (!(find_largest(corde->shift, 3 * fil_corde_block_count(rod)) < far_away)) {
+        rod->state[0] = (double)NAN; // a step that leaves the range of numbers is refused
+    }
 }
 
 // --- the longest step ----------------------------------------------------------------------------
@@ -372,9 +409,9 @@ static double bound_eigenvalue(const FilRod *rod) {
     return largest;
 }
 
-// Explicit: what keeps the fastest vibration bounded. Implicit: while frames turn by a tenth of a
-// radian, beyond which a linear step means little, and a tenth of the time that it takes to fall by
-// the rod's length; with theta below 1, which forgives less, a tenth of both.
+// Explicit: what keeps the fastest vibration bounded. Implicit: what lets no frame turn by more
+// than 0.05 rad, beyond which a linear step means little, and the same part of the time that it
+// takes to fall by the rod's length; theta below 1 forgives less.
 double fil_corde_largest_step(const FilRod *rod) {
     const FilCorde *corde = rod->data;
     if (is_explicit(rod)) {
@@ -385,7 +422,7 @@ double fil_corde_largest_step(const FilRod *rod) {
     for (int f = 1; f <= rod->element_count; f++) {
         spin = fmax(spin, fil_norm3(corde->v + 6 * (size_t)f));
     }
-    double part = rod->theta < 1.0 ? 0.01 : 0.1;
+    double part = rod->theta < 1.0 ? 0.01 : 0.05;
     double fall = weight > 0.0 ? sqrt(rod->state[1] / weight) : 1.0;
     return part * fmin(fall, 1.0 / fmax(spin, DBL_MIN));
 }
