@@ -10,6 +10,12 @@
 #include <float.h>
 #include <stddef.h>
 
+#if defined(__clang__)
+#define UNROLL // clang does by itself
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+typedef double Pair __attribute__((vector_size(16), aligned(8), may_alias));
 #define ALWAYS_INLINE __attribute__((always_inline))
 
 // The pivot row and the `below` <= width rows under it.
@@ -19,10 +25,14 @@ static inline ALWAYS_INLINE int eliminate(int width, int below, double *restrict
         return 1;
     }
     const double inverse = 1.0 / d;
-    for (int j = 1; j <= below; j++) {
+    UNROLL for (int j = 1; j <= below; j++) {
         const double factor = row[j] * inverse;
         double *restrict to = row + (ptrdiff_t)j * (width + 1) - j;
-        for (int k = j; k <= below; k++) {
+        int k = j;
+        UNROLL for (; k + 1 <= below; k += 2) {
+            *(Pair *)(to + k) -= factor * *(const Pair *)(row + k);
+        }
+        if (k <= below) {
             to[k] -= factor * row[k];
         }
     }

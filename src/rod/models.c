@@ -9,9 +9,9 @@ static const char *const names[] = {FIL_ROD_MODEL_TABLE(NAME)};
 extern const FilRodTable fil_rod_helix, fil_rod_clothoid, fil_rod_der, fil_rod_corde, fil_rod_chain;
 
 static const FilRodTable *const tables[FIL_ROD_MODEL_COUNT] = {
-    [FIL_ROD_HELIX] = NULL,    // &fil_rod_helix
-    [FIL_ROD_CLOTHOID] = NULL, // &fil_rod_clothoid
-    [FIL_ROD_DER] = NULL,      // &fil_rod_der
+    [FIL_ROD_HELIX] = &fil_rod_helix,
+    [FIL_ROD_CLOTHOID] = &fil_rod_clothoid,
+    [FIL_ROD_DER] = NULL, // &fil_rod_der
     [FIL_ROD_CORDE] = &fil_rod_corde,
     [FIL_ROD_CHAIN] = NULL, // &fil_rod_chain
 };

@@ -1,0 +1,695 @@
+// reduced.c - rods whose unknowns are curvatures: state, kinematics and the step.
+//
+// Kinematics. Element by element from the root: the end of an element (element.c), turned by the
+// joint, is the start of the next. Velocity and spin go along, and so does the acceleration that is
+// known beforehand: minus gravity, and what the present velocities bring.
+//
+// Step. With the elastic force K (q - q_nat) linear in q, q+ = q + dt v', v' = theta v+ + (1 - theta)
+// v, elasticity and damping at the same mean and everything else at the start of the step,
+//     M (v+ - v) + dt (nu K + C) v' + dt K (q - q_nat + theta dt v') = dt F(q, v),
+// where nu is the damping, C the drag (drag per length against the velocity) and F gravity, loads and
+// velocity terms. Hence A v+ = rhs with
+//     A = M + theta dt C + (theta dt nu + theta^2 dt^2) K,
+//     rhs = (M - (1 - theta) dt C) v - dt K (q - q_nat) - (1 - theta) dt (nu + theta dt) K v + dt F.
+//
+// Root. A clamped root goes where it is held, exactly; a pinned one has three degrees of freedom
+// (spin), a free or sliding one six. What is held moves with its mean rate over the step, which is
+// known and goes to the right-hand side.
+#include "reduced.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "math/rotation.h"
+#include "math/vec3.h"
+
+enum {
+    DENSE_BELOW = 0, // elements: fewer and a line of dense algebra would be faster; none, measured
+};
+
+// --- creation ------------------------------------------------------------------------------------
+
+static const int root_dofs[FIL_END_COUNT] = {
+    [FIL_END_FREE] = 6, [FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 6, [FIL_END_CLAMPED] = 0};
+
+static void build_tree(const FilRod *rod, FilReduced *data) {
+    data->first = -1;
+    for (int i = 0; i < rod->element_count; i++) {
+        data->parent[i] = rod->joints != NULL ? rod->joints[i].parent : i - 1;
+        data->child[i] = -1;
+    }
+    for (int i = rod->element_count - 1; i >= 0; i--) {
+        int p = data->parent[i];
+        int *list = p >= 0 ? &data->child[p] : &data->first;
+        data->sibling[i] = *list;
+        *list = i;
+    }
+}
+
+// Helix: the mean of both ends of the element. Clothoid: at a joint the mean of both sides.
+static void place_curvatures(const FilRod *rod, const double *start, FilReduced *data) {
+    int n = rod->element_count;
+    if (data->d == 3) {
+        for (int k = 0; k < 3 * n; k++) {
+            const double *ends = start + 6 * (size_t)(k / 3) + k % 3;
+            data->kappa[k] = 0.5 * (ends[0] + ends[3]);
+        }
+        return;
+    }
+    for (int k = 0; k < 3 * (n + 1); k++) {
+        int node = k / 3, c = k % 3;
+        double before = start[6 * (size_t)(node > 0 ? node - 1 : 0) + (node > 0 ? 3 : 0) + c];
+        double after = start[6 * (size_t)(node < n ? node : n - 1) + (node < n ? 0 : 3) + c];
+        data->kappa[k] = 0.5 * (before + after);
+    }
+}
+
+static FilStatus check_turns(const FilRod *rod, const FilReduced *data, FilError *error) {
+    for (int i = 0; i < rod->element_count; i++) {
+        for (int a = 0; a < data->d; a += 3) {
+            double turn = fil_norm3(data->kappa + 3 * (size_t)i + a) * rod->lengths[i];
+            if (!(turn <= FIL_ELEMENT_TURN)) {
+                return fil_fail(error, FIL_E_ARGUMENT,
+                                "element %d turns by %g rad; it must be at most %g: take more "
+                                "elements or less curvature",
+                                i, turn, FIL_ELEMENT_TURN);
+            }
+        }
+    }
+    return FIL_OK;
+}
+
+static void lay_out_state(const FilRod *rod, double *state, FilReduced *data) {
+    data->root_place = state;
+    data->root_turn = state + 3;
+    data->root_rate = state + 12;
+    data->kappa = state + 18;
+    data->rate = data->kappa + data->kappas;
+    fil_copy3(rod->root_start.position, data->root_place);
+    for (int k = 0; k < 9; k++) {
+        data->root_turn[k] = rod->root_start.axis[k % 3][k / 3];
+    }
+}
+
+static bool allocate(FilRod *rod, FilReduced *data) {
+    size_t n = (size_t)rod->element_count, d = (size_t)data->d, m = d + 3;
+    data->parent = FIL_NEW(&rod->arena, int, n);
+    data->child = FIL_NEW(&rod->arena, int, n);
+    data->sibling = FIL_NEW(&rod->arena, int, n);
+#define X(name, count) data->name = FIL_NEW_ZEROED(&rod->arena, double, n *(count));
+    FIL_REDUCED_ARRAYS(X)
+#undef X
+    (void)m;
+    data->forces = FIL_NEW(&rod->arena, double, rod->dof_count);
+    if (rod->row_count > 0) {
+        data->end_jacobian = FIL_NEW(&rod->arena, double, 6 * (size_t)rod->dof_count);
+    }
+    if (!data->recursive) {
+        data->dense = FIL_NEW(&rod->arena, double, (size_t)rod->dof_count *(size_t)rod->dof_count);
+    }
+    return !rod->arena.failed;
+}
+
+FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *error) {
+    FilReduced *data = FIL_NEW_ZEROED(&rod->arena, FilReduced, 1);
+    if (data == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a rod of %d elements",
+                        rod->element_count);
+    }
+    rod->data = data;
+    data->d = d;
+    data->kernels = fil_element_kernels(d);
+    data->root = root_dofs[rod->root_end.kind];
+    data->kappas = 3 * rod->element_count + d - 3;
+    data->stale = true;
+    data->recursive =
+        rod->step_kind == FIL_ROD_STEP_RECURSIVE ||
+        (rod->step_kind == FIL_ROD_STEP_AUTO && rod->element_count >= DENSE_BELOW);
+    rod->dof_count = data->root + data->kappas;
+    rod->row_count = fil_rod_hold_count(rod->tip_end.kind) +
+                     (rod->root_end.kind == FIL_END_SLIDING ? 5 : 0);
+    double *state = fil_rod_new_state(rod, 18 + 2 * data->kappas);
+    if (state == NULL || !allocate(rod, data)) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a rod of %d elements",
+                        rod->element_count);
+    }
+    lay_out_state(rod, state, data);
+    build_tree(rod, data);
+    place_curvatures(rod, start, data);
+    return check_turns(rod, data, error);
+}
+
+// --- kinematics ----------------------------------------------------------------------------------
+
+// Lane l of `out` from element first + l; the last element fills what is left.
+static int lane_element(const FilRod *rod, int first, int lane) {
+    int last = rod->element_count - 1;
+    return first + lane < last ? first + lane : last;
+}
+
+static void load_lanes(const FilRod *rod, const FilReducedPass *pass, int first,
+                       FilElementIn *in) {
+    const FilReduced *data = fil_reduced(rod);
+    for (int lane = 0; lane < FIL_LANES; lane++) {
+        int i = lane_element(rod, first, lane);
+        const FilStiffness *section = &rod->sections[i];
+        const double *kappa = data->kappa + 3 * (size_t)i, *rate = data->rate + 3 * (size_t)i;
+        for (int a = 0; a < data->d; a++) {
+            in->kappa[a][lane] = kappa[a];
+            in->rate[a][lane] = pass->moving ? rate[a] : 0.0;
+        }
+        double mass = section->mass + pass->drag * rod->drag, J = section->spin_inertia;
+        in->length[lane] = rod->lengths[i];
+        in->mass[lane] = mass;
+        in->spin[lane] = J;
+        in->momentum[lane] = pass->momentum * mass - pass->dt * rod->drag;
+        in->spin_momentum[lane] = pass->momentum * J;
+        in->force[lane] = pass->dt * section->mass;
+        in->spin_force[lane] = pass->dt * J;
+    }
+}
+
+static void store_lane(const FilLanes *from, int lane, int count, double *to) {
+    const double *x = (const double *)from + lane;
+    for (int k = 0; k < count; k++) {
+        to[k] = x[4 * k];
+    }
+}
+
+static void store_end(FilReduced *data, const FilElementEnd *end, int lane, int element) {
+    size_t i = (size_t)element, d = (size_t)data->d;
+    store_lane(end->turn, lane, 9, data->end_turn + 9 * i);
+    store_lane(end->place, lane, 3, data->end_place + 3 * i);
+    store_lane(end->theta[0], lane, 3 * data->d, data->theta + 3 * d * i);
+    store_lane(end->travel[0], lane, 3 * data->d, data->travel + 3 * d * i);
+    store_lane(end->acceleration, lane, 3, data->end_bias + 6 * i);
+    store_lane(end->alpha, lane, 3, data->end_bias + 6 * i + 3);
+}
+
+static void store_sums(FilReduced *data, const FilElementSums *sums, int lane, int element) {
+    size_t i = (size_t)element, d = (size_t)data->d;
+    double *h = data->h + (6 + d) * i;
+    store_lane(&sums->mass, lane, 1, data->mass + i);
+    store_lane(sums->moment, lane, 3, data->moment + 3 * i);
+    store_lane(sums->ww, lane, 6, data->ww + 6 * i);
+    store_lane(sums->vk[0], lane, 3 * data->d, data->vk + 3 * d * i);
+    store_lane(sums->wk[0], lane, 3 * data->d, data->wk + 3 * d * i);
+    store_lane(sums->kk, lane, data->d * (data->d + 1) / 2, data->kk + d * (d + 1) / 2 * i);
+    store_lane(sums->hv, lane, 3, h);
+    store_lane(sums->hw, lane, 3, h + 3);
+    store_lane(sums->hk, lane, data->d, h + 6);
+}
+
+// out = sum_a columns[a] k[a].
+static void combine(int d, const double *columns, const double *k, double out[3]) {
+    out[0] = out[1] = out[2] = 0.0;
+    for (int a = 0; a < d; a++) {
+        fil_add3(k[a], columns + 3 * (size_t)a, out);
+    }
+}
+
+// Motion and bias at the end of element i, in the axes of its start.
+static void move_end(const FilReduced *data, int i, const double *rate, double motion[6],
+                     double bias[6]) {
+    size_t n = (size_t)i, d = (size_t)data->d;
+    const double *v = data->motion + 6 * n, *w = v + 3, *b = data->bias + 6 * n;
+    const double *r = data->end_place + 3 * n, *local = data->end_bias + 6 * n;
+    double drift[3], spin[3], wr[3], twice[3], swing[3], br[3], ws[3];
+    combine(data->d, data->travel + 3 * d * n, rate, drift);
+    combine(data->d, data->theta + 3 * d * n, rate, spin);
+    fil_cross3(w, r, wr);
+    fil_cross3(b + 3, r, br);
+    fil_cross3(w, spin, ws);
+    for (int c = 0; c < 3; c++) {
+        twice[c] = wr[c] + 2.0 * drift[c];
+    }
+    fil_cross3(w, twice, swing);
+    for (int c = 0; c < 3; c++) {
+        motion[c] = v[c] + wr[c] + drift[c];
+        motion[3 + c] = w[c] + spin[c];
+        bias[c] = b[c] + br[c] + swing[c] + local[c];
+        bias[3 + c] = b[3 + c] + ws[c] + local[3 + c];
+    }
+}
+
+static void turn_joint(const FilRod *rod, int i, const double *before, double *turn) {
+    if (rod->joints == NULL) {
+        memcpy(turn, before, 9 * sizeof(double));
+        return;
+    }
+    double joint[9];
+    for (int k = 0; k < 9; k++) {
+        joint[k] = rod->joints[i].axis[k % 3][k / 3];
+    }
+    fil_multiply3(before, joint, turn);
+}
+
+static void turn_back(const double *turn, const double in[6], double out[6]) {
+    fil_apply_transposed3(turn, in, out);
+    fil_apply_transposed3(turn, in + 3, out + 3);
+}
+
+static void start_at_root(const FilRod *rod, const FilReducedPass *pass, int i) {
+    FilReduced *data = fil_reduced(rod);
+    static const double straight[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    double still[6] = {0.0}, fall[6] = {0.0};
+    size_t n = (size_t)i;
+    for (int c = 0; c < 3; c++) {
+        fall[c] = -rod->gravity[c];
+    }
+    turn_joint(rod, i, straight, data->turn + 9 * n);
+    fil_multiply3(data->root_turn, data->turn + 9 * n, data->frame + 9 * n);
+    fil_copy3(data->root_place, data->place + 3 * n);
+    turn_back(data->frame + 9 * n, pass->moving ? data->root_rate : still, data->motion + 6 * n);
+    turn_back(data->frame + 9 * n, fall, data->bias + 6 * n);
+}
+
+// Where element i starts and how it moves, from the end of its parent.
+static void start_element(const FilRod *rod, const FilReducedPass *pass, int i) {
+    FilReduced *data = fil_reduced(rod);
+    if (data->parent[i] < 0) {
+        start_at_root(rod, pass, i);
+        return;
+    }
+    static const double still[6] = {0.0};
+    size_t n = (size_t)i, p = (size_t)data->parent[i];
+    double motion[6], bias[6], way[3];
+    turn_joint(rod, i, data->end_turn + 9 * p, data->turn + 9 * n);
+    fil_multiply3(data->frame + 9 * p, data->turn + 9 * n, data->frame + 9 * n);
+    fil_apply3(data->frame + 9 * p, data->end_place + 3 * p, way);
+    fil_copy3(data->place + 3 * p, data->place + 3 * n);
+    fil_add3(1.0, way, data->place + 3 * n);
+    move_end(data, data->parent[i], pass->moving ? data->rate + 3 * p : still, motion, bias);
+    turn_back(data->turn + 9 * n, motion, data->motion + 6 * n);
+    turn_back(data->turn + 9 * n, bias, data->bias + 6 * n);
+}
+
+static void load_start(const FilRod *rod, int first, FilElementStart *start) {
+    const FilReduced *data = fil_reduced(rod);
+    for (int lane = 0; lane < FIL_LANES; lane++) {
+        size_t i = (size_t)lane_element(rod, first, lane);
+        for (int c = 0; c < 3; c++) {
+            start->v[c][lane] = data->motion[6 * i + c];
+            start->w[c][lane] = data->motion[6 * i + 3 + c];
+            start->bv[c][lane] = data->bias[6 * i + c];
+            start->bw[c][lane] = data->bias[6 * i + 3 + c];
+        }
+    }
+}
+
+void fil_reduced_pass(const FilRod *rod, const FilReducedPass *pass) {
+    FilReduced *data = fil_reduced(rod);
+    int n = rod->element_count;
+    FilElementIn in;
+    FilElementWork work;
+    FilElementEnd end;
+    FilElementStart start;
+    FilElementSums sums;
+    data->sane = true;
+    for (int first = 0; first < n; first += FIL_LANES) {
+        int count = n - first < FIL_LANES ? n - first : FIL_LANES;
+        load_lanes(rod, pass, first, &in);
+        if (!fil_element_plan(data->d, &in, &work)) {
+            data->sane = false; // straight instead, so that what is shown is finite
+            memset(in.kappa, 0, sizeof in.kappa);
+            work.segments = 1;
+        }
+        data->kernels->end(&in, &work, &end);
+        for (int lane = 0; lane < count; lane++) {
+            store_end(data, &end, lane, first + lane);
+            start_element(rod, pass, first + lane);
+        }
+        if (!pass->sums) {
+            continue;
+        }
+        load_start(rod, first, &start);
+        data->kernels->sums(&in, &start, &work, &sums);
+        for (int lane = 0; lane < count; lane++) {
+            store_sums(data, &sums, lane, first + lane);
+        }
+    }
+    data->stale = !pass->moving;
+}
+
+void fil_reduced_update(const FilRod *rod) {
+    if (fil_reduced(rod)->stale) {
+        fil_reduced_pass(rod, &(FilReducedPass){.moving = true});
+    }
+}
+
+void fil_reduced_refresh(FilRod *rod) {
+    fil_reduced(rod)->stale = true;
+}
+
+// --- a section inside an element -----------------------------------------------------------------
+
+static const FilReducedSection no_section = {
+    .turn = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
+
+// The first part of an element is an element; its end curvature is (1 - u) k0 + u k1.
+static void cut_element(const FilRod *rod, int i, double u, FilReducedSection *section) {
+    FilReduced *data = fil_reduced(rod);
+    FilElementIn in;
+    FilElementWork work;
+    FilElementEnd end;
+    memset(&in, 0, sizeof in);
+    for (int lane = 0; lane < FIL_LANES; lane++) {
+        const double *kappa = data->kappa + 3 * (size_t)i;
+        for (int c = 0; c < 3; c++) {
+            in.kappa[c][lane] = kappa[c];
+            in.kappa[3 + c][lane] = data->d == 3 ? 0.0 : (1.0 - u) * kappa[c] + u * kappa[3 + c];
+        }
+        in.length[lane] = u * rod->lengths[i];
+    }
+    if (!fil_element_plan(data->d, &in, &work)) {
+        *section = no_section;
+        return;
+    }
+    data->kernels->end(&in, &work, &end);
+    store_lane(end.turn, 0, 9, section->turn);
+    store_lane(end.place, 0, 3, section->place);
+    store_lane(end.theta[0], 0, 3 * data->d, section->theta[0]);
+    store_lane(end.travel[0], 0, 3 * data->d, section->travel[0]);
+    for (int a = 3; a < data->d; a++) {
+        for (int c = 0; c < 3; c++) {
+            section->theta[a - 3][c] += (1.0 - u) * section->theta[a][c];
+            section->travel[a - 3][c] += (1.0 - u) * section->travel[a][c];
+            section->theta[a][c] *= u;
+            section->travel[a][c] *= u;
+        }
+    }
+}
+
+void fil_reduced_section(const FilRod *rod, int element, double u, FilReducedSection *section) {
+    FilReduced *data = fil_reduced(rod);
+    size_t i = (size_t)element, columns = 3 * (size_t)data->d;
+    fil_reduced_update(rod);
+    *section = no_section;
+    if (u >= 1.0) {
+        memcpy(section->turn, data->end_turn + 9 * i, sizeof section->turn);
+        memcpy(section->place, data->end_place + 3 * i, sizeof section->place);
+        memcpy(section->theta, data->theta + columns * i, columns * sizeof(double));
+        memcpy(section->travel, data->travel + columns * i, columns * sizeof(double));
+    } else if (u > 0.0) {
+        cut_element(rod, element, u, section);
+    }
+}
+
+// --- forces --------------------------------------------------------------------------------------
+
+void fil_reduced_add_loads(const FilRod *rod, double dt) {
+    FilReduced *data = fil_reduced(rod);
+    for (int k = 0; k < rod->load_count; k++) {
+        const FilRodLoad *load = &rod->loads[k];
+        double u, force[3], torque[3], arm[3];
+        int i = fil_rod_locate(rod, load->s, &u);
+        FilReducedSection section;
+        fil_reduced_section(rod, i, u, &section);
+        const double *frame = data->frame + 9 * (size_t)i;
+        double *h = data->h + (6 + (size_t)data->d) * (size_t)i;
+        fil_apply_transposed3(frame, load->force, force);
+        fil_apply_transposed3(frame, load->torque, torque);
+        fil_cross3(section.place, force, arm);
+        fil_add3(dt, force, h);
+        fil_add3(dt, arm, h + 3);
+        fil_add3(dt, torque, h + 3);
+        for (int a = 0; a < data->d; a++) {
+            h[6 + a] +=
+                dt * (fil_dot3(section.travel[a], force) + fil_dot3(section.theta[a], torque));
+        }
+    }
+}
+
+// Add the wrench on the start of element i to its parent: on what bends it, and on its start.
+static void hand_to_parent(FilReduced *data, int i) {
+    size_t n = (size_t)i, d = (size_t)data->d;
+    const double *w = data->wrench + 6 * n;
+    double force[3], torque[3], arm[3];
+    fil_apply3(data->turn + 9 * n, w, force);
+    fil_apply3(data->turn + 9 * n, w + 3, torque);
+    if (data->parent[i] < 0) {
+        fil_add3(1.0, force, data->root_wrench);
+        fil_add3(1.0, torque, data->root_wrench + 3);
+        return;
+    }
+    size_t p = (size_t)data->parent[i];
+    double *h = data->h + (6 + d) * p, *up = data->wrench + 6 * p;
+    for (size_t a = 0; a < d; a++) {
+        h[6 + a] += fil_dot3(data->travel + 3 * (d * p + a), force) +
+                    fil_dot3(data->theta + 3 * (d * p + a), torque);
+    }
+    fil_cross3(data->end_place + 3 * p, force, arm);
+    fil_add3(1.0, force, up);
+    fil_add3(1.0, arm, up + 3);
+    fil_add3(1.0, torque, up + 3);
+}
+
+void fil_reduced_gather(const FilRod *rod, double *x) {
+    FilReduced *data = fil_reduced(rod);
+    size_t n = (size_t)rod->element_count, d = (size_t)data->d;
+    memset(x, 0, sizeof(double) * (size_t)rod->dof_count);
+    memset(data->root_wrench, 0, sizeof data->root_wrench);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(data->wrench + 6 * i, data->h + (6 + d) * i, 6 * sizeof(double));
+    }
+    for (size_t i = n; i-- > 0;) {
+        hand_to_parent(data, (int)i);
+        const double *h = data->h + (6 + d) * i;
+        for (size_t a = 0; a < d; a++) {
+            x[(size_t)data->root + 3 * i + a] += h[6 + a];
+        }
+    }
+    if (data->root == 6) {
+        fil_apply3(data->root_turn, data->root_wrench, x);
+    }
+    if (data->root > 0) {
+        fil_apply3(data->root_turn, data->root_wrench + 3, x + data->root - 3);
+    }
+}
+
+double fil_reduced_hat(const FilRod *rod, int i, int p, int q) {
+    if (fil_reduced(rod)->d == 3) {
+        return rod->lengths[i];
+    }
+    return rod->lengths[i] / (p == q ? 3.0 : 6.0);
+}
+
+// The natural curvature is linear in the element, as the table of natural curvatures says.
+void fil_reduced_elastic(const FilRod *rod, int i, double *force) {
+    const FilReduced *data = fil_reduced(rod);
+    const double *K = rod->sections[i].kappa, *natural = rod->natural + 6 * (size_t)i;
+    const double *kappa = data->kappa + 3 * (size_t)i;
+    for (int c = 0; c < 3; c++) {
+        double l = rod->lengths[i];
+        if (data->d == 3) {
+            force[c] = l * K[c] * (kappa[c] - 0.5 * (natural[c] + natural[3 + c]));
+            continue;
+        }
+        double e0 = kappa[c] - natural[c], e1 = kappa[3 + c] - natural[3 + c];
+        force[c] = l * K[c] * (2.0 * e0 + e1) / 6.0;
+        force[3 + c] = l * K[c] * (e0 + 2.0 * e1) / 6.0;
+    }
+}
+
+// K rate of element i.
+static void stiffen(const FilRod *rod, int i, const double *rate, double *force) {
+    int d = fil_reduced(rod)->d;
+    const double *K = rod->sections[i].kappa;
+    double l = rod->lengths[i];
+    for (int c = 0; c < 3; c++) {
+        if (d == 3) {
+            force[c] = l * K[c] * rate[c];
+            continue;
+        }
+        force[c] = l * K[c] * (2.0 * rate[c] + rate[3 + c]) / 6.0;
+        force[3 + c] = l * K[c] * (rate[c] + 2.0 * rate[3 + c]) / 6.0;
+    }
+}
+
+// --- the step ------------------------------------------------------------------------------------
+
+// How the root moves in the mean over the step as far as it is held: world velocity and spin.
+// False when it does not move.
+static bool find_root_rate(const FilRod *rod, double dt, double rate[6]) {
+    const FilReduced *data = fil_reduced(rod);
+    memset(rate, 0, 6 * sizeof(double));
+    if (rod->root_end.motion == NULL || data->root == 6) {
+        return false;
+    }
+    FilPose pose;
+    double Q[9], turned[3];
+    fil_rod_end_pose(rod, &rod->root_end, rod->state[0] + dt, &pose);
+    for (int c = 0; c < 3; c++) {
+        rate[c] = (pose.position[c] - data->root_place[c]) / dt;
+    }
+    if (data->root == 3) {
+        return true;
+    }
+    for (int k = 0; k < 9; k++) {
+        const double *now = data->root_turn + (size_t)(k % 3) * 3;
+        Q[k] = pose.axis[0][k / 3] * now[0] + pose.axis[1][k / 3] * now[1] +
+               pose.axis[2][k / 3] * now[2];
+    }
+    fil_rotation_log(Q, turned);
+    for (int c = 0; c < 3; c++) {
+        rate[3 + c] = turned[c] / dt;
+    }
+    return true;
+}
+
+// Take the momentum of the whole rod, moving with its root as one rigid body, out of h.
+static void subtract_rigid(const FilRod *rod, const double rate[6]) {
+    FilReduced *data = fil_reduced(rod);
+    size_t d = (size_t)data->d;
+    for (size_t i = 0; i < (size_t)rod->element_count; i++) {
+        double arm[3], world[3], v[3], w[3], ws[3], sv[3], Iw[3];
+        const double *s = data->moment + 3 * i, *I = data->ww + 6 * i;
+        double *h = data->h + (6 + d) * i;
+        fil_subtract3(data->place + 3 * i, data->root_place, arm);
+        fil_cross3(rate + 3, arm, world);
+        fil_add3(1.0, rate, world);
+        fil_apply_transposed3(data->frame + 9 * i, world, v);
+        fil_apply_transposed3(data->frame + 9 * i, rate + 3, w);
+        fil_cross3(w, s, ws);
+        fil_cross3(s, v, sv);
+        Iw[0] = I[0] * w[0] + I[1] * w[1] + I[2] * w[2];
+        Iw[1] = I[1] * w[0] + I[3] * w[1] + I[4] * w[2];
+        Iw[2] = I[2] * w[0] + I[4] * w[1] + I[5] * w[2];
+        for (int c = 0; c < 3; c++) {
+            h[c] -= data->mass[i] * v[c] + ws[c];
+            h[3 + c] -= sv[c] + Iw[c];
+        }
+        for (size_t a = 0; a < d; a++) {
+            h[6 + a] -= fil_dot3(data->vk + 3 * (d * i + a), v) +
+                        fil_dot3(data->wk + 3 * (d * i + a), w);
+        }
+    }
+}
+
+double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
+    (void)guess; // the step is linear in v+
+    FilReduced *data = fil_reduced(rod);
+    double theta = rod->theta, nu = rod->damping, known[6], strain[6], resist[6];
+    fil_reduced_pass(rod, &(FilReducedPass){
+                              .dt = dt, .momentum = 1.0, .drag = theta * dt, .moving = true,
+                              .sums = true});
+    if (!data->sane) {
+        for (int k = 0; k < rod->dof_count; k++) {
+            rhs[k] = (double)NAN; // the step is refused
+        }
+        return 0.0;
+    }
+    if (find_root_rate(rod, dt, known)) {
+        subtract_rigid(rod, known);
+    }
+    fil_reduced_add_loads(rod, dt);
+    fil_reduced_gather(rod, rhs);
+    double late = (1.0 - theta) * dt * (nu + theta * dt);
+    for (int i = 0; i < rod->element_count; i++) {
+        fil_reduced_elastic(rod, i, strain);
+        stiffen(rod, i, data->rate + 3 * (size_t)i, resist);
+        for (int a = 0; a < data->d; a++) {
+            rhs[data->root + 3 * i + a] -= dt * strain[a] + late * resist[a];
+        }
+    }
+    double stiff = theta * dt * (nu + theta * dt);
+    if (data->recursive) {
+        fil_recursive_factor(rod, stiff);
+    } else {
+        fil_composite_factor(rod, stiff);
+    }
+    return 0.0;
+}
+
+void fil_reduced_solve(const FilRod *rod, double *x) {
+    const FilReduced *data = fil_reduced(rod);
+    if (!data->sane) {
+        return;
+    }
+    if (data->recursive) {
+        fil_recursive_solve(rod, x);
+    } else {
+        fil_composite_solve(rod, x);
+    }
+}
+
+void fil_reduced_get_velocity(const FilRod *rod, double *velocity) {
+    const FilReduced *data = fil_reduced(rod);
+    memcpy(velocity, data->root_rate + 6 - data->root, sizeof(double) * (size_t)data->root);
+    memcpy(velocity + data->root, data->rate, sizeof(double) * (size_t)data->kappas);
+}
+
+void fil_reduced_stop(FilRod *rod) {
+    FilReduced *data = fil_reduced(rod);
+    memset(data->root_rate, 0, sizeof(double) * 6);
+    memset(data->rate, 0, sizeof(double) * (size_t)data->kappas);
+    data->stale = true;
+}
+
+// The root frame turned by the rotation vector `turn`, world axes.
+static void turn_root(FilReduced *data, const double turn[3]) {
+    double Q[9], turned[9];
+    fil_rotation_exp(turn, Q);
+    fil_multiply3(Q, data->root_turn, turned);
+    fil_rotation_polish(turned);
+    memcpy(data->root_turn, turned, sizeof turned);
+}
+
+void fil_reduced_move(FilRod *rod, const double *dx) {
+    FilReduced *data = fil_reduced(rod);
+    if (data->root == 6) {
+        fil_add3(1.0, dx, data->root_place);
+    }
+    if (data->root > 0) {
+        turn_root(data, dx + data->root - 3);
+    }
+    for (int k = 0; k < data->kappas; k++) {
+        data->kappa[k] += dx[data->root + k];
+    }
+    data->stale = true;
+}
+
+// A held root is where it is held.
+static void follow_root(FilRod *rod, double dt) {
+    FilReduced *data = fil_reduced(rod);
+    double rate[6];
+    bool driven = find_root_rate(rod, dt, rate);
+    int held = 6 - data->root; // velocity, and spin where clamped
+    memcpy(data->root_rate, rate, sizeof(double) * (size_t)held);
+    if (!driven) {
+        return;
+    }
+    FilPose pose;
+    fil_rod_end_pose(rod, &rod->root_end, rod->state[0] + dt, &pose);
+    fil_copy3(pose.position, data->root_place);
+    for (int k = 0; data->root == 0 && k < 9; k++) {
+        data->root_turn[k] = pose.axis[k % 3][k / 3];
+    }
+}
+
+void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
+    FilReduced *data = fil_reduced(rod);
+    double before = (1.0 - rod->theta) * dt, after = rod->theta * dt, shift[6];
+    double *root = data->root_rate + 6 - data->root;
+    for (int k = 0; k < data->root; k++) {
+        shift[k] = before * root[k] + after * velocity[k];
+        root[k] = velocity[k];
+    }
+    if (data->root < 6) {
+        follow_root(rod, dt);
+    }
+    if (data->root == 6) {
+        fil_add3(1.0, shift, data->root_place);
+    }
+    if (data->root > 0) {
+        turn_root(data, shift + data->root - 3);
+    }
+    const double *rate = velocity + data->root;
+    for (int k = 0; k < data->kappas; k++) {
+        data->kappa[k] += before * data->rate[k] + after * rate[k];
+        data->rate[k] = rate[k];
+    }
+    rod->state[0] += dt;
+    data->stale = true;
+}

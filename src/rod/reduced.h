@@ -1,0 +1,168 @@
+#ifndef FIL_ROD_REDUCED_H
+#define FIL_ROD_REDUCED_H
+
+// What helix and clothoid share: rods whose unknowns are curvatures. See reduced.c.
+//
+// Element i has d = 3 (helix) or 6 (clothoid) curvature numbers, kappa[3 i .. 3 i + d - 1]; degrees
+// of freedom are those of the root (0, 3 spin, or 6 velocity and spin, world axes), then kappa's
+// rates. Each element sees itself from its own start frame; `turn` brings its axes into those of its
+// parent's start.
+
+#include "element.h"
+#include "rod.h"
+
+// The arrays of a rod, doubles for each element: geometry, motion, inertia, factors. n: elements,
+// d: curvatures of an element, m = d + 3: interface.
+#define FIL_REDUCED_ARRAYS(X)                                                         \
+    X(turn, 9)             /* columns: the element's axes in those of its parent   */ \
+    X(frame, 9)            /* columns: its axes at the start, in the world         */ \
+    X(place, 3)            /* where it starts, in the world                        */ \
+    X(motion, 6)           /* velocity and spin of the start                       */ \
+    X(bias, 6)             /* its acceleration that is known, minus gravity        */ \
+    X(end_turn, 9)         /* the end, see FilElementEnd                           */ \
+    X(end_place, 3)                                                                   \
+    X(theta, 3 * d)                                                                   \
+    X(travel, 3 * d)                                                                  \
+    X(end_bias, 6)                                                                    \
+    X(mass, 1)             /* the mass matrix, see FilElementSums                  */ \
+    X(moment, 3)                                                                      \
+    X(ww, 6)                                                                          \
+    X(vk, 3 * d)                                                                      \
+    X(wk, 3 * d)                                                                      \
+    X(kk, d *(d + 1) / 2)                                                             \
+    X(h, 6 + d)            /* force on start and curvatures                        */ \
+    X(wrench, 6)           /* force on the start, with all that hangs behind       */ \
+    X(reduced, m *m)       /* inertia felt at the start: recursive.c               */ \
+    X(coupling, 3 * m)                                                                \
+    X(pivot, 6)                                                                       \
+    X(passed, m)           /* scratch of the solves                                */
+
+typedef struct FilReduced {
+    int d;          // curvature numbers of an element
+    int root;       // degrees of freedom of the root: 0, 3, 6
+    int kappas;     // curvature numbers of the rod
+    bool recursive; // the step is solved by elimination from the tips, else by a dense matrix
+    bool stale;     // geometry or motion are not those of the state
+    bool sane;      // no element turns beyond what can be integrated
+    const FilElementKernels *kernels;
+    // views of the state
+    double *root_place, *root_turn, *root_rate; // [3], [9] columns are axes, [6] world
+    double *kappa, *rate;                       // [kappas]
+    // the tree
+    int *parent, *child, *sibling; // [elements]: first child, next of the same parent; -1: none
+    int first;                     // first element at the root
+#define X(name, count) double *name;
+    FIL_REDUCED_ARRAYS(X)
+#undef X
+    double root_factor[81]; // Cholesky factor of what is unknown at the root
+    double root_axes[9];    // frame of the root when they were made
+    double root_wrench[6];  // on the root, in its axes
+    double *dense;          // [dof_count][dof_count] or NULL
+    double *forces;         // [dof_count] scratch
+    double *end_jacobian;   // [6][dof_count] scratch, where rows hold an end
+} FilReduced;
+
+static inline FilReduced *fil_reduced(const FilRod *rod) {
+    return rod->data;
+}
+
+// --- reduced.c -----------------------------------------------------------------------------------
+
+// What a pass over the rod finds.
+typedef struct FilReducedPass {
+    double dt;       // weight of the known forces
+    double momentum; // weight of the momentum
+    double drag;     // s: theta dt, time that the drag acts in the mass matrix
+    bool moving;     // else velocities are taken as zero
+    bool sums;       // inertia and forces too, not geometry and motion alone
+} FilReducedPass;
+
+/// Geometry, motion, and as asked the mass matrix and the force h of all elements.
+void fil_reduced_pass(const FilRod *rod, const FilReducedPass *pass);
+/// Geometry and motion of the present state.
+void fil_reduced_update(const FilRod *rod);
+/// Add the loads, times `dt`, to h.
+void fil_reduced_add_loads(const FilRod *rod, double dt);
+/// Generalised forces [dof_count] of all h.
+void fil_reduced_gather(const FilRod *rod, double *x);
+
+// A section of an element, seen from its start.
+typedef struct FilReducedSection {
+    double turn[9], place[3], theta[6][3], travel[6][3];
+} FilReducedSection;
+
+void fil_reduced_section(const FilRod *rod, int element, double u, FilReducedSection *section);
+
+/// K (kappa - natural) of one element, [d]; and the elastic stiffness of element i: the block of
+/// curvature values p and q (0 start, 1 end) is a multiple of diag(K).
+void fil_reduced_elastic(const FilRod *rod, int i, double *force);
+double fil_reduced_hat(const FilRod *rod, int i, int p, int q);
+
+// The functions of the table.
+FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *error);
+double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
+void fil_reduced_solve(const FilRod *rod, double *x);
+void fil_reduced_advance(FilRod *rod, double dt, const double *velocity);
+void fil_reduced_get_velocity(const FilRod *rod, double *velocity);
+void fil_reduced_stop(FilRod *rod);
+void fil_reduced_move(FilRod *rod, const double *dx);
+void fil_reduced_refresh(FilRod *rod);
+
+// --- reduced_look.c ------------------------------------------------------------------------------
+void fil_reduced_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
+void fil_reduced_jacobian(const FilRod *rod, int element, double u, double *jacobian);
+void fil_reduced_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
+void fil_reduced_end_rows(const FilRod *rod, double time, double *rows, double *error);
+void fil_reduced_energy(const FilRod *rod, FilRodEnergy *energy);
+void fil_reduced_gradient(const FilRod *rod, double *gradient);
+void fil_reduced_stiffness(const FilRod *rod, double *stiffness);
+double fil_reduced_largest_step(const FilRod *rod);
+void fil_reduced_hold_shape(FilRod *rod);
+
+// --- reduced_hessian.c ---------------------------------------------------------------------------
+void fil_reduced_hessian(const FilRod *rod, double *hessian);
+
+// --- recursive.c ---------------------------------------------------------------------------------
+
+/// Eliminate from the tips: factors of A = M + stiff K, M of the last pass.
+void fil_recursive_factor(const FilRod *rod, double stiff);
+/// x <- A^-1 x.
+void fil_recursive_solve(const FilRod *rod, double *x);
+
+// --- composite.c ---------------------------------------------------------------------------------
+
+/// A = M + stiff K, dense symmetric [dof_count][dof_count], M of the last pass.
+void fil_composite_assemble(const FilRod *rod, double stiff, double *A);
+void fil_composite_factor(const FilRod *rod, double stiff);
+void fil_composite_solve(const FilRod *rod, double *x);
+
+/// Cholesky factor of the lower triangle in place, and x <- A^-1 x with it. Pivots that round-off
+/// brought to zero or below are kept just above.
+void fil_composite_cholesky(int n, double *A);
+void fil_composite_back(int n, const double *L, double *x);
+
+#define FIL_REDUCED_TABLE(model, maker)           \
+    {                                             \
+        .name = model,                            \
+        .framed = true,                           \
+        .create = maker,                          \
+        .prepare = fil_reduced_prepare,           \
+        .solve = fil_reduced_solve,               \
+        .advance = fil_reduced_advance,           \
+        .get_velocity = fil_reduced_get_velocity, \
+        .stop = fil_reduced_stop,                 \
+        .move = fil_reduced_move,                 \
+        .at = fil_reduced_at,                     \
+        .jacobian = fil_reduced_jacobian,         \
+        .curvature_at = fil_reduced_curvature_at, \
+        .end_rows = fil_reduced_end_rows,         \
+        .energy = fil_reduced_energy,             \
+        .gradient = fil_reduced_gradient,         \
+        .hessian = fil_reduced_hessian,           \
+        .stiffness = fil_reduced_stiffness,       \
+        .largest_step = fil_reduced_largest_step, \
+        .refresh = fil_reduced_refresh,           \
+        .hold_shape = fil_reduced_hold_shape,     \
+    }
+
+#endif
