@@ -993,6 +993,25 @@ static void extreme_rods_stay_finite(void) {
     }
 }
 
+// A step that is refused leaves the rod as it was, and the next one works.
+static void refused_step_leaves_the_rod_as_it_was(void) {
+    const FilRodStepKind kinds[2] = {FIL_ROD_STEP_IMPLICIT, FIL_ROD_STEP_EXPLICIT};
+    for (int kind = 0; kind < 2; kind++) {
+        FilRodDef def = swing_def(5, kinds[kind]);
+        FilRod *rod = make(&def);
+        FilError error;
+        double before[MAX_STATE], after[MAX_STATE];
+        step_many(rod, 1e-5, 10);
+        fil_rod_get_state(rod, before);
+        CHECK(fil_rod_step(rod, 1e200, NULL, &error) == FIL_E_ARGUMENT);
+        CHECK(strncmp(error.text, "dt is 1e+200; the rod leaves the range of numbers", 49) == 0);
+        fil_rod_get_state(rod, after);
+        CHECK(check_same_bits(before, after, sizeof(double) * (size_t)fil_rod_state_count(rod)));
+        step_many(rod, 1e-5, 10);
+        fil_rod_destroy(rod);
+    }
+}
+
 // Nodes in one place and a frame against its edge are legal states.
 static void collapsed_and_reversed_elements_stay_finite(void) {
     FilRodDef def = plain_def(4);
@@ -1077,6 +1096,7 @@ static void every_allocation_may_fail(void) {
     X(saved_state_goes_on_with_the_same_bits)                         \
     X(half_a_turn_between_elements_is_refused)                        \
     X(extreme_rods_stay_finite)                                       \
+    X(refused_step_leaves_the_rod_as_it_was)                          \
     X(collapsed_and_reversed_elements_stay_finite)                    \
     X(every_allocation_may_fail)
 

@@ -11,9 +11,9 @@
 // a band of half-width 8. d(q, q+) is the elastic force, in the shape q+, of the strains gained
 // since q: finite rotations cost nothing. Linearised at q instead, an edge that turns by an angle d
 // in a step comes out too long by d^2/2, and its stiffness to stretch then brakes the rod: a
-// falling hair had a third of its speed at steps of 1 ms. Edges get the damping (1 - theta) dt
-// more where their vibrations are too fast for the step, which makes their tension that of the end
-// of the step: at theta = 1/2 they would ring on and gather energy.
+// falling hair had a third of its kinetic energy at steps of 1 ms. Edges get the damping (1 -
+// theta) dt more where their vibrations are too fast for the step, which makes their tension that
+// of the end of the step: at theta = 1/2 they would ring on and gather energy.
 //
 // Explicit (as in the paper): v+ = v + dt M^-1 (f - damping K v), then q+ = q + dt v+, and drag
 // implicitly, which costs nothing on a diagonal. With w^2 the largest eigenvalue of M^-1 K it is
@@ -50,7 +50,7 @@ static double find_tension(const FilCordeEdge *edge, const double e[3]) {
     return edge->stretch * (fil_norm3(e) - edge->length) / edge->length;
 }
 
-// --- the matrix Q --------------------------------------------------------------------------------
+// --- stiffness -----------------------------------------------------------------------------------
 
 static void add_band(const FilCordeSink *sink, int I, int J, double factor, const double B[9]) {
     const FilCorde *corde = sink->corde;
@@ -205,19 +205,20 @@ static void move_all(const FilRod *rod) {
     }
 }
 
-// corde->force = part * dt times the forces now, added to what is there times `keep`.
-static void add_impulse(const FilRod *rod, double impulse, double keep) {
+// corde->force += impulse (s) times the forces of the present shape; `fresh`: = instead of +=, so
+// that nothing remains of a step that was refused.
+static void add_impulse(const FilRod *rod, double impulse, bool fresh) {
     FilCorde *corde = rod->data;
     int count = 3 * fil_corde_block_count(rod);
     fil_corde_gradient(rod, corde->gradient);
     for (int k = 0; k < count; k++) {
-        corde->force[k] = keep * corde->force[k] - impulse * corde->gradient[k];
+        corde->force[k] = (fresh ? 0.0 : corde->force[k]) - impulse * corde->gradient[k];
     }
 }
 
 static void prepare_explicit(FilRod *rod, double dt, double *rhs) {
     FilCorde *corde = rod->data;
-    add_impulse(rod, dt, 0.0);
+    add_impulse(rod, dt, true);
     if (rod->damping > 0.0) {
         place_shift(rod, dt, corde->v + 3 * (size_t)corde->first);
         subtract_viscous_rate(rod, corde->shift, corde->force);
@@ -261,14 +262,14 @@ static void linearise(FilRod *rod, double dt) {
     double theta = rod->theta, *r = corde->r, *q = corde->q;
     size_t nodes = (size_t)rod->element_count + 1;
     if (theta < 1.0) {
-        add_impulse(rod, (1.0 - theta) * dt, 0.0);
+        add_impulse(rod, (1.0 - theta) * dt, true);
     }
     memcpy(corde->guess_r, r, sizeof(double) * 3 * nodes);
     memcpy(corde->guess_q, q, sizeof(double) * 4 * (nodes + 1));
     corde->r = corde->guess_r;
     corde->q = corde->guess_q;
     move_all(rod);
-    add_impulse(rod, theta * dt, theta < 1.0 ? 1.0 : 0.0);
+    add_impulse(rod, theta * dt, theta >= 1.0);
     subtract_change(rod, dt, r, q);
     place_stiffness(rod, dt, r);
     corde->r = r;
