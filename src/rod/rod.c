@@ -150,9 +150,6 @@ static FilStatus build(FilRod *rod, const FilRodDef *def, FilError *error) {
 FilStatus fil_rod_create(const FilRodDef *def, const FilAllocator *allocator, FilRod **out,
                          FilError *error) {
     FIL_TRY(fil_rod_def_check(def, error));
-    if (fil_rod_table(def->model) == NULL) {
-        return fil_fail(error, FIL_E_ARGUMENT, "not yet");
-    }
     const FilAllocator *memory = allocator != NULL ? allocator : &fil_libc_allocator;
     FilRod *rod = memory->resize(memory->user, NULL, 0, sizeof *rod);
     if (rod == NULL) {

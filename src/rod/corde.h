@@ -1,0 +1,76 @@
+#ifndef FIL_ROD_CORDE_H
+#define FIL_ROD_CORDE_H
+
+// What the parts of the model `corde` share: its data and how unknowns are numbered.
+//
+// Frames are numbered 0 .. N + 1: frame f = 1 .. N sits in the middle of element f - 1, frames 0
+// and N + 1 at the two ends, where they are held or not used. Joint i = 0 .. N lies between frames
+// i and i + 1. Blocks of three unknowns, 2 N + 3 of them, alternate:
+//     block 2 f: spin of frame f,      block 2 i + 1: velocity of node i,
+// so that an element couples blocks 2 j + 1, 2 j + 2, 2 j + 3 and a joint blocks 2 i, 2 i + 2. What
+// is held lies at the two ends of this list: the degrees of freedom are the blocks first .. last.
+
+#include "corde_energy.h"
+#include "rod.h"
+
+typedef struct FilCorde {
+    int first, last;       // blocks that are free
+    bool root_joint;       // joints 0 and N act: the frame at that end is held
+    bool tip_joint;        //
+    FilCordeEdge *edges;   // [N]
+    FilCordeJoint *joints; // [N + 1]
+    double *cell;          // [N + 1] m: distance between the frames of a joint
+    double *inertia;       // [2 N + 3] kg or kg m^2, of a block
+    double *drag;          // [2 N + 3] kg/s, of a block
+
+    // in the state
+    double *r; // [N + 1][3] m
+    double *q; // [N + 2][4]
+    double *v; // [2 N + 3][3]
+
+    // scratch
+    double *gradient, *force, *shift; // [2 N + 3][3]
+    double *guess_r, *guess_q;        // as r and q
+    double *A;                        // step matrix, factored
+} FilCorde;
+
+static inline bool fil_corde_acts(const FilRod *rod, int joint) {
+    const FilCorde *corde = rod->data;
+    return joint == 0 ? corde->root_joint : joint == rod->element_count ? corde->tip_joint : true;
+}
+
+static inline int fil_corde_block_count(const FilRod *rod) {
+    return 2 * rod->element_count + 3;
+}
+
+/// Gradient of the potential energy for all blocks, held ones too.
+void fil_corde_gradient(const FilRod *rod, double *gradient);
+
+/// Where held blocks are to be at `time`, as displacements from the present state; other blocks of
+/// `shift` are left alone.
+void fil_corde_held_shift(const FilRod *rod, double time, double *shift);
+
+/// Add 3 x 3 blocks into the lower triangle (I >= J) of a matrix over the free blocks.
+typedef struct FilCordeSink {
+    const FilCorde *corde;
+    double *matrix;
+    void (*add)(const struct FilCordeSink *sink, int I, int J, double factor, const double B[9]);
+    int n;
+} FilCordeSink;
+
+/// Add `factor` times an edge's or a joint's blocks.
+void fil_corde_add_edge(const FilCordeSink *sink, int element, double factor,
+                        const FilCordeEdgeHessian *hessian);
+void fil_corde_add_joint(const FilCordeSink *sink, int joint, double factor, const double S[9]);
+
+/// The stiffness matrix of a joint in world axes.
+void fil_corde_joint_world(const FilRod *rod, int joint, bool exact, double S[9]);
+
+double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
+void fil_corde_solve(const FilRod *rod, double *x);
+void fil_corde_advance(FilRod *rod, double dt, const double *velocity);
+double fil_corde_largest_step(const FilRod *rod);
+/// Doubles that the step matrix takes.
+size_t fil_corde_matrix_size(const FilRod *rod);
+
+#endif
