@@ -314,10 +314,10 @@ static bool is_finite(const double *x, int count) {
     return true;
 }
 
-// Move along dx, cut to one radian, and halved while it goes too far uphill; coming much closer to
-// where the ends are held is worth going uphill for.
+// Move along dx, cut to about one radian, and halved while it goes too far uphill; coming much
+// closer to where the ends are held is worth going uphill for.
 static void move(Statics *s) {
-    double size = stiffness_product(s, s->dx) / s->unit;
+    double size = stiffness_product(s, s->dx) / (s->unit + 2.0 * elastic_energy(s->rod));
     double factor = size > 1.0 ? 1.0 / sqrt(size) : 1.0;
     for (int i = 0; i < s->n; i++) {
         s->dx[i] *= factor;
