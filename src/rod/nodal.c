@@ -461,28 +461,45 @@ void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobi
     }
 }
 
-// The mean curvature of the cell of a bend, or the natural one at an end without.
-static void cell_curvature(const FilRod *rod, int bend, const double *natural, double kappa[3]) {
+// The mean curvature of the cell of a bend, and where along the rod its middle is.
+static double cell_curvature(const FilRod *rod, int bend, double kappa[3]) {
     const FilNodal *nodal = rod->data;
-    if (bend < 0 || bend >= nodal->edge_count - 1) {
-        fil_copy3(natural, kappa);
-        return;
-    }
     fil_bend_angle(nodal->start.bends[bend].kappa, kappa);
+    double s = 0.0;
     for (int k = 0; k < 3; k++) {
         kappa[k] /= nodal->cell[bend];
     }
+    for (int e = 0; e <= bend - nodal->ghosts[0] && e < rod->element_count; e++) {
+        s += rod->lengths[e];
+    }
+    if (element_of(rod, bend) < 0) {
+        return s + 0.5 * nodal->cell[bend];
+    }
+    return element_of(rod, bend + 1) < 0 ? s - 0.5 * nodal->cell[bend] : s;
 }
 
+// A line through the curvatures of the two nearest cells, also beyond the last one: the end of a
+// rod may carry a torque. With a single cell it is the same everywhere, with none the natural one.
 void fil_nodal_curvature_at(const FilRod *rod, int element, double u, double kappa[3]) {
     const FilNodal *nodal = rod->data;
+    int last = nodal->edge_count - 2, a = element + nodal->ghosts[0] - 1;
     const double *natural = rod->natural + 6 * (ptrdiff_t)element;
-    double a[3], b[3];
-    int j = element + nodal->ghosts[0];
-    cell_curvature(rod, j - 1, natural, a);
-    cell_curvature(rod, j, natural + 3, b);
     for (int k = 0; k < 3; k++) {
-        kappa[k] = (1.0 - u) * a[k] + u * b[k];
+        kappa[k] = (1.0 - u) * natural[k] + u * natural[3 + k];
+    }
+    a = a < 0 ? 0 : a > last - 1 ? last - 1 : a;
+    if (last <= 0) {
+        (void)(last == 0 ? cell_curvature(rod, 0, kappa) : 0.0);
+        return;
+    }
+    double first[3], second[3], s = u * rod->lengths[element];
+    double from = cell_curvature(rod, a, first), to = cell_curvature(rod, a + 1, second);
+    for (int e = 0; e < element; e++) {
+        s += rod->lengths[e];
+    }
+    double part = (s - from) / (to - from);
+    for (int k = 0; k < 3; k++) {
+        kappa[k] = (1.0 - part) * first[k] + part * second[k];
     }
 }
 
