@@ -29,9 +29,11 @@ static double eigenvalue_at(Validation *v, const Column *column, LoadedRod *make
     }
     FilStability stability;
     FilStaticsInfo info;
+    int steps = 0;
     FilError error;
     FilStatus status = fil_rod_stability(rod, &stability, &error);
-    for (int k = 0; k < 8 && status == FIL_OK && stability.residual > 1e-8; k++) {
+    while (status == FIL_OK && stability.residual > 1e-8 && stability.smallest_eigenvalue > 0.0 &&
+           steps++ < 8) {
         status = fil_rod_equilibrium(rod, &one_step, &info, &error);
         if (status == FIL_OK) {
             status = fil_rod_stability(rod, &stability, &error);

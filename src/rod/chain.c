@@ -47,6 +47,7 @@ const FilRodTable fil_rod_chain = {
     .name = "chain",
     .framed = false,
     .create = create,
+    .place_ends = fil_nodal_place_ends,
     .prepare = fil_nodal_prepare,
     .residual = fil_nodal_residual,
     .get_rest = fil_nodal_get_rest,

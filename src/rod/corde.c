@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lengths.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
 
@@ -140,43 +141,6 @@ static void place_start(FilRod *rod, const double *start) {
     }
 }
 
-// One step of Newton's method that brings edges to their lengths with the least displacement of the
-// nodes between the ends: lambda solves the tridiagonal C C^T lambda = |e| - l. Returns the largest
-// |e| / l - 1 before it.
-static double correct_lengths(FilRod *rod, double *diagonal, double *lambda, double *tangents) {
-    FilCorde *corde = rod->data;
-    int n = rod->element_count;
-    double worst = 0.0, above = 0.0;
-    for (int j = 0; j < n; j++) {
-        double *t = tangents + 3 * (size_t)j, off = 0.0;
-        fil_subtract3(corde->r + 3 * (size_t)j + 3, corde->r + 3 * (size_t)j, t);
-        double length = fil_norm3(t);
-        for (int k = 0; k < 3; k++) {
-            t[k] /= fmax(length, 1e-6 * rod->lengths[j]);
-        }
-        worst = fmax(worst, fabs(length / rod->lengths[j] - 1.0));
-        off = j > 0 ? -fil_dot3(t - 3, t) : 0.0;
-        above = j > 0 ? off / diagonal[j - 1] : 0.0;
-        diagonal[j] = (j > 0) + (j < n - 1) + 1e-9 - above * off;
-        lambda[j] = length - rod->lengths[j] - (j > 0 ? above * lambda[j - 1] : 0.0);
-    }
-    for (int j = n - 1; j >= 0; j--) {
-        const double *t = tangents + 3 * (size_t)j;
-        double below = j < n - 1 ? fil_dot3(t, t + 3) * lambda[j + 1] : 0.0;
-        lambda[j] = (lambda[j] + below) / diagonal[j];
-    }
-    for (int j = 0; j < n; j++) {
-        const double *t = tangents + 3 * (size_t)j;
-        if (j > 0) {
-            fil_add3(lambda[j], t, corde->r + 3 * (size_t)j);
-        }
-        if (j < n - 1) {
-            fil_add3(-lambda[j], t, corde->r + 3 * (size_t)j + 3);
-        }
-    }
-    return worst;
-}
-
 // Turn a frame by the least that brings its n0 along its edge.
 static void align_frame(FilCorde *corde, int j) {
     double e[3], n[3], R[9], Q[9], turn[3];
@@ -195,54 +159,38 @@ static void align_frame(FilCorde *corde, int j) {
     fil_corde_rotate(turn, corde->q + 4 * (size_t)j + 4);
 }
 
-// Bring a driven end to where it is held at time 0. Returns how far it was from there.
-static double place_driven(FilRod *rod, const FilRodEnd *end) {
-    FilCorde *corde = rod->data;
-    bool root = end == &rod->root_end;
-    int n = rod->element_count, node = root ? 0 : n;
-    double *q = corde->q + (root ? 0 : 4 * (size_t)(n + 1)), R[9], gap[3], along = 0.0;
-    FilPose pose;
-    if (end->motion == NULL || end->kind == FIL_END_FREE) {
-        return 0.0;
-    }
-    fil_rotation_from_quaternion(q, R);
-    fil_copy3(corde->r + 3 * (size_t)node, pose.position);
-    for (int k = 0; k < 9; k++) {
-        pose.axis[k % 3][k / 3] = R[k];
-    }
-    end->motion(end->user, 0.0, &pose);
-    fil_subtract3(pose.position, corde->r + 3 * (size_t)node, gap);
-    if (!isfinite(fil_norm3(gap)) || !isfinite(fil_norm3(pose.axis[0]) + fil_norm3(pose.axis[1]))) {
-        return 0.0; // the first step says so
-    }
-    for (int i = 0; i <= n; i++) {
-        fil_add3(root ? 1.0 - along / rod->start_length : along / rod->start_length, gap,
-                 corde->r + 3 * (size_t)i);
-        along += i < n ? rod->lengths[i] : 0.0;
-    }
-    if (holds_frame(end->kind)) {
-        for (int k = 0; k < 9; k++) {
-            R[k] = pose.axis[k % 3][k / 3];
-        }
-        fil_rotation_to_quaternion(R, q);
-    }
-    return fil_norm3(gap);
-}
-
-// A start shape whose ends are not where they are held at time 0 is spread over the gap, and its
-// edges are then brought back to their lengths as far as that goes.
+// A start shape whose driven ends are not where they are held at time 0 is fitted between them.
 static void place_ends(FilRod *rod) {
     FilCorde *corde = rod->data;
-    double gap = place_driven(rod, &rod->root_end) + place_driven(rod, &rod->tip_end);
-    if (!(gap > 1e-12 * rod->start_length)) {
-        return;
-    }
-    for (int k = 0; k < 50; k++) {
-        if (correct_lengths(rod, corde->gradient, corde->shift, corde->force) < 1e-12) {
-            break;
+    const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
+    int n = rod->element_count;
+    double place[2][3], moved = 0.0;
+    for (int k = 0; k < 2; k++) {
+        FilPose pose;
+        const double *r = corde->r + (k == 0 ? 0 : 3 * (size_t)n);
+        fil_copy3(r, place[k]);
+        fil_rod_end_pose(rod, ends[k], 0.0, &pose);
+        double sum = fil_norm3(pose.position) + fil_norm3(pose.axis[0]) + fil_norm3(pose.axis[1]);
+        if (ends[k]->motion == NULL || ends[k]->kind == FIL_END_FREE || !isfinite(sum)) {
+            continue; // what is not finite, the first step says
+        }
+        fil_copy3(pose.position, place[k]);
+        for (int i = 0; i < 3; i++) {
+            moved = fmax(moved, fabs(place[k][i] - r[i]));
+        }
+        if (holds_frame(ends[k]->kind)) {
+            double R[9];
+            for (int i = 0; i < 9; i++) {
+                R[i] = pose.axis[i % 3][i / 3];
+            }
+            fil_rotation_to_quaternion(R, corde->q + (k == 0 ? 0 : 4 * (size_t)(n + 1)));
         }
     }
-    for (int j = 0; j < rod->element_count; j++) {
+    if (!(moved > 1e-12 * rod->start_length)) {
+        return;
+    }
+    fil_lengths_fit(n, rod->lengths, place[0], place[1], corde->r, corde->gradient);
+    for (int j = 0; j < n; j++) {
         align_frame(corde, j);
     }
 }
@@ -329,7 +277,6 @@ static FilStatus create(FilRod *rod, const double *start, FilError *error) {
     place_rest(rod);
     FIL_TRY(check_range(rod, error));
     place_start(rod, start);
-    place_ends(rod);
     return FIL_OK;
 }
 
@@ -832,6 +779,7 @@ const FilRodTable fil_rod_corde = {
     .name = "corde",
     .framed = true,
     .create = create,
+    .place_ends = place_ends,
     .prepare = fil_corde_prepare,
     .solve = fil_corde_solve,
     .advance = fil_corde_advance,

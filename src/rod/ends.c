@@ -62,19 +62,23 @@ int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, c
     return count;
 }
 
-// Reduced models leave a held root out of their coordinates, nodal ones both ends; what slides is
-// held by rows in all of them.
-static bool has_rows(const FilRod *rod, const FilRodEnd *end) {
+// Reduced models leave a held root out of their coordinates and hold all else by rows; nodal ones
+// leave both ends out, but corde holds the place of a sliding end by rows.
+static int count_rows(const FilRod *rod, const FilRodEnd *end) {
+    if (rod->model == FIL_ROD_CORDE) {
+        return end->kind == FIL_END_SLIDING ? 2 : 0;
+    }
     bool reduced = rod->model == FIL_ROD_HELIX || rod->model == FIL_ROD_CLOTHOID;
-    return end->kind == FIL_END_SLIDING ||
-           (reduced && end == &rod->tip_end && end->kind != FIL_END_FREE);
+    bool rows = end == &rod->tip_end || end->kind == FIL_END_SLIDING;
+    return reduced && rows ? fil_rod_hold_count(end->kind) : 0;
 }
 
 int fil_rod_row_loads(const FilRod *rod, double time, const double *lambda, FilRodLoad *loads) {
     const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
     int count = 0;
     for (int k = 0; k < 2; k++) {
-        if (!has_rows(rod, ends[k])) {
+        int rows = count_rows(rod, ends[k]);
+        if (rows == 0) {
             continue;
         }
         FilRodLoad load = {.s = k == 0 ? 0.0 : rod->state[1]};
@@ -83,7 +87,7 @@ int fil_rod_row_loads(const FilRod *rod, double time, const double *lambda, FilR
         for (int i = ends[k]->kind == FIL_END_SLIDING ? 1 : 0; i < 3; i++) {
             fil_add3(-*lambda++, held.axis[i], load.force);
         }
-        for (int i = 0; ends[k]->kind != FIL_END_PINNED && i < 3; i++) {
+        for (int i = 0; rows > 3 && i < 3; i++) {
             load.torque[i] = -*lambda++;
         }
         loads[count++] = load;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lengths.h"
 #include "math/vec3.h"
 
 static bool holds_frame(FilEndKind kind) {
@@ -359,6 +360,34 @@ FilStatus fil_nodal_create(FilRod *rod, int stride, const double *start, FilErro
     load_state(nodal);
     fil_nodal_refresh(rod);
     return FIL_OK;
+}
+
+// A start shape whose driven ends are not where they are held at time 0 is fitted between them.
+void fil_nodal_place_ends(FilRod *rod) {
+    FilNodal *nodal = rod->data;
+    FilShape *to = &nodal->trial;
+    double place[2][3], sum = 0.0;
+    bool driven = false;
+    fil_nodal_copy(nodal, &nodal->start, to);
+    for (int end = 0; end < 2; end++) {
+        const FilRodEnd *held = end_of(rod, end);
+        fil_copy3(to->x + 3 * (ptrdiff_t)end_node(nodal, end), place[end]);
+        if (held->motion != NULL && held->kind != FIL_END_FREE) {
+            FilPose pose;
+            fil_rod_end_pose(rod, held, 0.0, &pose);
+            fil_copy3(pose.position, place[end]);
+            sum += fil_norm3(pose.position) + fil_norm3(pose.axis[0]) + fil_norm3(pose.axis[1]);
+            driven = true;
+        }
+    }
+    if (!driven || !isfinite(sum)) { // what is not finite, the first step says
+        return;
+    }
+    fil_lengths_fit(rod->element_count, rod->lengths, place[0], place[1],
+                    to->x + 3 * (ptrdiff_t)nodal->ghosts[0], nodal->own);
+    fil_nodal_place(rod, 0.0, &nodal->start, to);
+    fil_nodal_copy(nodal, to, &nodal->start);
+    fil_nodal_store(nodal);
 }
 
 // --- looking -------------------------------------------------------------------------------------

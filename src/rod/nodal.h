@@ -67,6 +67,7 @@ typedef struct FilNodal {
 FilStatus fil_nodal_create(FilRod *rod, int stride, const double *start, FilError *error);
 
 // The functions of a FilRodTable.
+void fil_nodal_place_ends(FilRod *rod);
 double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 double fil_nodal_residual(FilRod *rod, double dt, const double *velocity);
 void fil_nodal_get_rest(const FilRod *rod, double *rest);

@@ -648,6 +648,25 @@ void fil_reduced_move(FilRod *rod, const double *dx) {
     data->stale = true;
 }
 
+// The root's pose as far as it is held.
+static void place_root(FilRod *rod, double time) {
+    FilReduced *data = fil_reduced(rod);
+    FilPose pose;
+    fil_rod_end_pose(rod, &rod->root_end, time, &pose);
+    fil_copy3(pose.position, data->root_place);
+    for (int k = 0; data->root == 0 && k < 9; k++) {
+        data->root_turn[k] = pose.axis[k % 3][k / 3];
+    }
+}
+
+void fil_reduced_place_ends(FilRod *rod) {
+    FilReduced *data = fil_reduced(rod);
+    if (rod->root_end.motion != NULL && data->root < 6) {
+        place_root(rod, 0.0);
+        data->stale = true;
+    }
+}
+
 // A held root is where it is held.
 static void follow_root(FilRod *rod, double dt) {
     FilReduced *data = fil_reduced(rod);
@@ -655,14 +674,8 @@ static void follow_root(FilRod *rod, double dt) {
     bool driven = find_root_rate(rod, dt, rate);
     int held = 6 - data->root; // velocity, and spin where clamped
     memcpy(data->root_rate, rate, sizeof(double) * (size_t)held);
-    if (!driven) {
-        return;
-    }
-    FilPose pose;
-    fil_rod_end_pose(rod, &rod->root_end, rod->state[0] + dt, &pose);
-    fil_copy3(pose.position, data->root_place);
-    for (int k = 0; data->root == 0 && k < 9; k++) {
-        data->root_turn[k] = pose.axis[k % 3][k / 3];
+    if (driven) {
+        place_root(rod, rod->state[0] + dt);
     }
 }
 

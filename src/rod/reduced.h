@@ -5,37 +5,37 @@
 //
 // Element i has d = 3 (helix) or 6 (clothoid) curvature numbers, kappa[3 i .. 3 i + d - 1]; degrees
 // of freedom are those of the root (0, 3 spin, or 6 velocity and spin, world axes), then kappa's
-// rates. Each element sees itself from its own start frame; `turn` brings its axes into those of its
-// parent's start.
+// rates. Each element sees itself from its own start frame; `turn` brings its axes into those of
+// its parent's start.
 
 #include "element.h"
 #include "rod.h"
 
 // The arrays of a rod, doubles for each element: geometry, motion, inertia, factors. n: elements,
 // d: curvatures of an element, m = d + 3: interface.
-#define FIL_REDUCED_ARRAYS(X)                                                         \
-    X(turn, 9)             /* columns: the element's axes in those of its parent   */ \
-    X(frame, 9)            /* columns: its axes at the start, in the world         */ \
-    X(place, 3)            /* where it starts, in the world                        */ \
-    X(motion, 6)           /* velocity and spin of the start                       */ \
-    X(bias, 6)             /* its acceleration that is known, minus gravity        */ \
-    X(end_turn, 9)         /* the end, see FilElementEnd                           */ \
-    X(end_place, 3)                                                                   \
-    X(theta, 3 * d)                                                                   \
-    X(travel, 3 * d)                                                                  \
-    X(end_bias, 6)                                                                    \
-    X(mass, 1)             /* the mass matrix, see FilElementSums                  */ \
-    X(moment, 3)                                                                      \
-    X(ww, 6)                                                                          \
-    X(vk, 3 * d)                                                                      \
-    X(wk, 3 * d)                                                                      \
-    X(kk, d *(d + 1) / 2)                                                             \
-    X(h, 6 + d)            /* force on start and curvatures                        */ \
-    X(wrench, 6)           /* force on the start, with all that hangs behind       */ \
-    X(reduced, m *m)       /* inertia felt at the start: recursive.c               */ \
-    X(coupling, 3 * m)                                                                \
-    X(pivot, 6)                                                                       \
-    X(passed, m)           /* scratch of the solves                                */
+#define FIL_REDUCED_ARRAYS(X)                                                   \
+    X(turn, 9)     /* columns: the element's axes in those of its parent   */   \
+    X(frame, 9)    /* columns: its axes at the start, in the world         */   \
+    X(place, 3)    /* where it starts, in the world                        */   \
+    X(motion, 6)   /* velocity and spin of the start                       */   \
+    X(bias, 6)     /* its acceleration that is known, minus gravity        */   \
+    X(end_turn, 9) /* the end, see FilElementEnd                           */   \
+    X(end_place, 3)                                                             \
+    X(theta, 3 * d)                                                             \
+    X(travel, 3 * d)                                                            \
+    X(end_bias, 6)                                                              \
+    X(mass, 1) /* the mass matrix, see FilElementSums                  */       \
+    X(moment, 3)                                                                \
+    X(ww, 6)                                                                    \
+    X(vk, 3 * d)                                                                \
+    X(wk, 3 * d)                                                                \
+    X(kk, d *(d + 1) / 2)                                                       \
+    X(h, 6 + d)      /* force on start and curvatures                        */ \
+    X(wrench, 6)     /* force on the start, with all that hangs behind       */ \
+    X(reduced, m *m) /* inertia felt at the start: recursive.c               */ \
+    X(coupling, 3 * m)                                                          \
+    X(pivot, 6)                                                                 \
+    X(passed, m) /* scratch of the solves                                */
 
 typedef struct FilReduced {
     int d;          // curvature numbers of an element
@@ -105,6 +105,7 @@ void fil_reduced_solve(const FilRod *rod, double *x);
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity);
 void fil_reduced_get_velocity(const FilRod *rod, double *velocity);
 void fil_reduced_stop(FilRod *rod);
+void fil_reduced_place_ends(FilRod *rod);
 void fil_reduced_move(FilRod *rod, const double *dx);
 void fil_reduced_refresh(FilRod *rod);
 
@@ -141,28 +142,17 @@ void fil_composite_solve(const FilRod *rod, double *x);
 void fil_composite_cholesky(int n, double *A);
 void fil_composite_back(int n, const double *L, double *x);
 
-#define FIL_REDUCED_TABLE(model, maker)           \
-    {                                             \
-        .name = model,                            \
-        .framed = true,                           \
-        .create = maker,                          \
-        .prepare = fil_reduced_prepare,           \
-        .solve = fil_reduced_solve,               \
-        .advance = fil_reduced_advance,           \
-        .get_velocity = fil_reduced_get_velocity, \
-        .stop = fil_reduced_stop,                 \
-        .move = fil_reduced_move,                 \
-        .at = fil_reduced_at,                     \
-        .jacobian = fil_reduced_jacobian,         \
-        .curvature_at = fil_reduced_curvature_at, \
-        .end_rows = fil_reduced_end_rows,         \
-        .energy = fil_reduced_energy,             \
-        .gradient = fil_reduced_gradient,         \
-        .hessian = fil_reduced_hessian,           \
-        .stiffness = fil_reduced_stiffness,       \
-        .largest_step = fil_reduced_largest_step, \
-        .refresh = fil_reduced_refresh,           \
-        .hold_shape = fil_reduced_hold_shape,     \
+#define FIL_REDUCED_TABLE(model, maker)                                                       \
+    {                                                                                         \
+        .name = model, .framed = true, .create = maker, .prepare = fil_reduced_prepare,       \
+        .solve = fil_reduced_solve, .advance = fil_reduced_advance,                           \
+        .get_velocity = fil_reduced_get_velocity, .stop = fil_reduced_stop,                   \
+        .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at, \
+        .jacobian = fil_reduced_jacobian, .curvature_at = fil_reduced_curvature_at,           \
+        .end_rows = fil_reduced_end_rows, .energy = fil_reduced_energy,                       \
+        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                     \
+        .stiffness = fil_reduced_stiffness, .largest_step = fil_reduced_largest_step,         \
+        .refresh = fil_reduced_refresh, .hold_shape = fil_reduced_hold_shape,                 \
     }
 
 #endif

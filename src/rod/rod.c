@@ -144,6 +144,9 @@ static FilStatus build(FilRod *rod, const FilRodDef *def, FilError *error) {
         return fail_memory(rod, error);
     }
     rod->table->at(rod, rod->element_count - 1, 1.0, &rod->tip_start, NULL);
+    if (rod->table->place_ends != NULL) {
+        rod->table->place_ends(rod);
+    }
     return FIL_OK;
 }
 

@@ -79,6 +79,10 @@ struct FilRodTable {
     // already.
     FilStatus (*create)(FilRod *rod, const double *start, FilError *error);
 
+    // Bring driven ends to where they are held at time 0 (tip_start is known by now). NULL: they
+    // are rows, or there already.
+    void (*place_ends)(FilRod *rod);
+
     // Place and factor A at the present state, linearised at the velocity `guess` (NULL: the
     // present one), and write rhs. Returns the residual |A guess - rhs| of the nonlinear step,
     // relative to the terms in it (0 for a model whose step is linear, and without a guess).

@@ -9,8 +9,10 @@
 //    until H + sigma B is. rho C^T C is added on the left (and -rho C^T c on the right), which
 //    changes nothing in the solution and makes "positive definite on those directions" visible to
 //    Cholesky.
-// 2. The step is cut to one radian of bending: dx^T B dx <= EI / L. Then it is halved while the
-// slope
+// 2. The step is cut to one radian of bending and as much as is in the shape already: dx^T B dx <=
+// EI /
+//    L + 2 E_elastic. Such steps are taken in full at first, which brings stiffly stretched rods
+//    home in a few; searching from the start took hundreds. Later ones are halved while the slope
 //    of the Lagrangian along dx has turned from downhill to steeply uphill. Only slopes are
 //    compared, never energies, so that torques, which have no energy, are treated as well.
 // 3. At a point with g = 0 where H has a negative eigenvalue the rod leaves along the eigenvector
@@ -35,15 +37,15 @@ typedef struct Statics {
     int *first, *B_first;              // [n]
     double *g, *dx, *eigen, *work;     // [n]
     double *C, *Y;                     // [m][n]: rows, (H + sigma B)^-1 C^T
-    double *saved;                     // [state_count]
+    double *saved, *best;              // [state_count]
     FilRodLoad *loads;                 // [load_count + 2]
     double c[FIL_ROD_ROWS], lambda[FIL_ROD_ROWS];
     double S[FIL_ROD_ROWS * FIL_ROD_ROWS]; // C (H + sigma B)^-1 C^T
     double sigma, rho, unit;               // unit: EI / L
-    double eigenvalue, residual;
+    double eigenvalue, residual, best_residual;
 } Statics;
 
-enum { MAX_SHIFTS = 60, MAX_INVERSE = 300, MAX_HALVINGS = 30 };
+enum { MAX_SHIFTS = 60, MAX_INVERSE = 300, MAX_HALVINGS = 30, FULL_STEPS = 25 };
 static const double slope_limit = 0.5;
 static const double neutral = -1e-9; // an eigenvalue that round-off may make of 0
 
@@ -76,6 +78,7 @@ static bool allocate(Statics *s, FilArena *arena) {
     s->C = FIL_NEW(arena, double, m *n + 1);
     s->Y = FIL_NEW(arena, double, m *n + 1);
     s->saved = FIL_NEW(arena, double, s->rod->state_count);
+    s->best = FIL_NEW(arena, double, s->rod->state_count);
     s->loads = FIL_NEW(arena, FilRodLoad, s->rod->load_count + 2);
     return !arena->failed;
 }
@@ -300,8 +303,8 @@ static double stiffness_product(const Statics *s, const double *x) {
     return sum;
 }
 
-static void restore(Statics *s) {
-    memcpy(s->rod->state, s->saved, sizeof(double) * (size_t)s->rod->state_count);
+static void restore(Statics *s, const double *state) {
+    memcpy(s->rod->state, state, sizeof(double) * (size_t)s->rod->state_count);
     s->rod->table->refresh(s->rod);
 }
 
@@ -316,7 +319,7 @@ static bool is_finite(const double *x, int count) {
 
 // Move along dx, cut to about one radian, and halved while it goes too far uphill; coming much
 // closer to where the ends are held is worth going uphill for.
-static void move(Statics *s) {
+static void move(Statics *s, bool search) {
     double size = stiffness_product(s, s->dx) / (s->unit + 2.0 * elastic_energy(s->rod));
     double factor = size > 1.0 ? 1.0 / sqrt(size) : 1.0;
     for (int i = 0; i < s->n; i++) {
@@ -330,10 +333,10 @@ static void move(Statics *s) {
         double after = slope(s);
         bool closer = gap > 1e-8 * s->rod->state[1] && held_error(s) <= (1.0 - 0.5 * factor) * gap;
         if (is_finite(s->rod->state, s->rod->state_count) &&
-            (after <= slope_limit * before || closer)) {
+            (!search || after <= slope_limit * before || closer)) {
             return;
         }
-        restore(s);
+        restore(s, s->saved);
         for (int i = 0; i < s->n; i++) {
             s->dx[i] *= 0.5;
         }
@@ -391,9 +394,26 @@ static FilStatus start(Statics *s, FilRod *rod, FilArena *arena, FilError *error
     return FIL_OK;
 }
 
+// Full steps first; when they have not arrived, the best shape among them is where the search
+// starts.
+static bool look_at(Statics *s, int iteration) {
+    bool factored = look(s);
+    if (iteration > FULL_STEPS) {
+        return factored;
+    }
+    if (iteration == 0 || s->residual < s->best_residual) {
+        s->best_residual = s->residual;
+        fil_rod_get_state(s->rod, s->best);
+    } else if (iteration == FULL_STEPS) {
+        restore(s, s->best);
+        factored = look(s);
+    }
+    return factored;
+}
+
 static void iterate(Statics *s, const FilStaticsSettings *settings, FilStaticsInfo *info) {
     for (info->iterations = 0;; info->iterations++) {
-        bool factored = look(s);
+        bool factored = look_at(s, info->iterations);
         place_schur(s);
         bool last = !factored || info->iterations >= settings->max_iterations;
         if (last || s->residual <= settings->tolerance) {
@@ -407,7 +427,7 @@ static void iterate(Statics *s, const FilStaticsSettings *settings, FilStaticsIn
         } else {
             choose_newton(s);
         }
-        move(s);
+        move(s, info->iterations >= FULL_STEPS);
     }
     info->residual = s->residual;
     info->smallest_eigenvalue = s->eigenvalue;
