@@ -92,15 +92,42 @@ static void lay_out_state(const FilRod *rod, double *state, FilReduced *data) {
     }
 }
 
+// Where the passing arrays of small rods are: up to 84 elements of a helix, 46 of a clothoid.
+enum { SHARED_ROOM = 8192 };
+static _Thread_local _Alignas(FIL_CACHE_LINE) double shared_room[SHARED_ROOM];
+
+static size_t passing_count(size_t d) {
+    size_t m = d + 3, sum = 0;
+#define X(name, count) sum += (count);
+    FIL_REDUCED_PASSING(X)
+#undef X
+    return sum;
+}
+
+static void place_passing(const FilRod *rod, FilReduced *data, double *room) {
+    size_t n = (size_t)rod->element_count, d = (size_t)data->d, m = d + 3;
+#define X(name, count)  \
+    data->name = room;  \
+    room += n * (count);
+    FIL_REDUCED_PASSING(X)
+#undef X
+}
+
 static bool allocate(FilRod *rod, FilReduced *data) {
     size_t n = (size_t)rod->element_count, d = (size_t)data->d, m = d + 3;
     data->parent = FIL_NEW(&rod->arena, int, n);
     data->child = FIL_NEW(&rod->arena, int, n);
     data->sibling = FIL_NEW(&rod->arena, int, n);
 #define X(name, count) data->name = FIL_NEW_ZEROED(&rod->arena, double, n *(count));
-    FIL_REDUCED_ARRAYS(X)
+    FIL_REDUCED_KEPT(X)
 #undef X
-    (void)m;
+    data->shares = n * passing_count(d) <= SHARED_ROOM;
+    if (!data->shares) {
+        double *room = FIL_NEW_ZEROED(&rod->arena, double, n *passing_count(d));
+        if (room != NULL) {
+            place_passing(rod, data, room);
+        }
+    }
     data->forces = FIL_NEW(&rod->arena, double, rod->dof_count);
     if (rod->row_count > 0) {
         data->end_jacobian = FIL_NEW(&rod->arena, double, 6 * (size_t)rod->dof_count);
@@ -307,6 +334,9 @@ void fil_reduced_pass(const FilRod *rod, const FilReducedPass *pass) {
     FilElementStart start;
     FilElementSums sums;
     data->sane = true;
+    if (data->shares) {
+        place_passing(rod, data, shared_room);
+    }
     for (int first = 0; first < n; first += FIL_LANES) {
         int count = n - first < FIL_LANES ? n - first : FIL_LANES;
         load_lanes(rod, pass, first, &in);
