@@ -107,36 +107,45 @@ static void bench_many(int count, int elements, int threads) {
     free(rods);
 }
 
-static void bench_element(void) {
-    static FilElementIn in;
-    static FilElementStart start;
-    static FilElementWork work;
+static FilElementIn in;
+static FilElementStart start;
+static FilElementWork work;
+
+// Seconds for one element.
+static double time_element(const FilElementKernels *kernels) {
     static FilElementEnd end;
     static FilElementSums sums;
+    double best = INFINITY;
+    for (int run = 0; run < 20; run++) {
+        double from = fil_seconds();
+        for (int k = 0; k < 500; k++) {
+            kernels->end(&in, &work, &end);
+            kernels->sums(&in, &start, &work, &sums);
+        }
+        best = fmin(best, (fil_seconds() - from) / 2000.0);
+    }
+    return best;
+}
+
+static void bench_variant(int d, const FilElementKernels *kernels) {
+    for (int r = 0; r < FIL_COLLOCATIONS; r++) {
+        memset(&in, 0, sizeof in);
+        for (int lane = 0; lane < FIL_LANES; lane++) {
+            in.length[lane] = in.mass[lane] = in.spin[lane] = 1.0;
+            in.kappa[1][lane] = in.rate[0][lane] = 0.01;
+        }
+        work.rule = &fil_collocations[r];
+        work.segments = 1;
+        printf("%-8s %-8s %2d nodes, up to %6.3f rad: %6.3f us/element\n",
+               d == 3 ? "helix" : "clothoid", kernels->name, work.rule->count,
+               work.rule->angle[d / 3 - 1], 1e6 * time_element(kernels));
+    }
+}
+
+static void bench_element(void) {
     for (int d = 3; d <= 6; d += 3) {
         for (int v = 0; fil_element_variant(d, v) != NULL; v++) {
-            const FilElementKernels *kernels = fil_element_variant(d, v);
-            for (int r = 0; r < FIL_COLLOCATIONS; r++) {
-                memset(&in, 0, sizeof in);
-                for (int lane = 0; lane < FIL_LANES; lane++) {
-                    in.length[lane] = in.mass[lane] = in.spin[lane] = 1.0;
-                    in.kappa[1][lane] = in.rate[0][lane] = 0.01;
-                }
-                work.rule = &fil_collocations[r];
-                work.segments = 1;
-                double best = INFINITY;
-                for (int run = 0; run < 20; run++) {
-                    double from = fil_seconds();
-                    for (int k = 0; k < 500; k++) {
-                        kernels->end(&in, &work, &end);
-                        kernels->sums(&in, &start, &work, &sums);
-                    }
-                    best = fmin(best, (fil_seconds() - from) / 2000.0);
-                }
-                printf("%-8s %-8s %2d nodes, up to %5.3f rad: %6.3f us/element\n",
-                       d == 3 ? "helix" : "clothoid", kernels->name, work.rule->count,
-                       work.rule->angle[d / 3 - 1], 1e6 * best);
-            }
+            bench_variant(d, fil_element_variant(d, v));
         }
     }
 }

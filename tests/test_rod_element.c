@@ -185,8 +185,8 @@ static void derivative_errors(int d, double h, double *first, double *second) {
         }
         for (int k = 0; k < 9; k++) { // R' = w x R
             int i = k / 3, j = k % 3, next = (i + 1) % 3, last = (i + 2) % 3;
-            double want = w[next] * here.turn[3 * last + j][lane] -
-                          w[last] * here.turn[3 * next + j][lane];
+            double want =
+                w[next] * here.turn[3 * last + j][lane] - w[last] * here.turn[3 * next + j][lane];
             double got = (up.turn[k][lane] - down.turn[k][lane]) / (2.0 * h);
             *first = fmax(*first, fabs(got - want));
         }

@@ -34,11 +34,8 @@ static FilRodDef soft_def(FilRodModel model, int elements) {
     def.model = model;
     def.element_count = elements;
     def.length = 1.3;
-    def.section = (FilSection){.kind = FIL_SECTION_GIVEN,
-                               .radius = 0.2,
-                               .bend = {0.7, 0.9},
-                               .twist = 0.5,
-                               .mass = 1.1};
+    def.section = (FilSection){
+        .kind = FIL_SECTION_GIVEN, .radius = 0.2, .bend = {0.7, 0.9}, .twist = 0.5, .mass = 1.1};
     def.gravity[0] = 1.0;
     def.gravity[1] = -2.0;
     def.gravity[2] = -3.0;
@@ -149,7 +146,7 @@ static void the_gradient_is_that_of_the_energy(void) {
 // Off by how much is H direction from the difference of gradients over 2 h?
 static double hessian_error(FilRod *rod, const double *direction, double h, const double *want) {
     int n = rod->dof_count;
-    double dx[MAX_DOFS], up[MAX_DOFS], down[MAX_DOFS], state[500];
+    double dx[MAX_DOFS], up[MAX_DOFS] = {0.0}, down[MAX_DOFS] = {0.0}, state[500];
     fil_rod_get_state(rod, state);
     for (int sign = -1; sign <= 1; sign += 2) {
         for (int i = 0; i < n; i++) {
@@ -171,7 +168,8 @@ static void the_hessian_is_that_of_the_energy(void) {
         FilRod *rod = make(&def);
         shake(rod, k % 2 == 0 ? 2.0 : 9.0, 0.0, 21 + (uint64_t)k);
         int n = rod->dof_count;
-        double *H = calloc((size_t)(n * n), sizeof *H), direction[MAX_DOFS], want[MAX_DOFS] = {0.0};
+        double *H = calloc((size_t)n * (size_t)n, sizeof *H), direction[MAX_DOFS] = {0.0};
+        double want[MAX_DOFS] = {0.0};
         rod->table->hessian(rod, H);
         FilRandom random = fil_random_make(9);
         for (int j = 0; j < n; j++) {
@@ -200,7 +198,8 @@ static void the_hessian_holds_for_a_free_root_too(void) {
         FilRod *rod = make(&def);
         shake(rod, 2.0, 0.0, 31 + (uint64_t)k);
         int n = rod->dof_count;
-        double *H = calloc((size_t)(n * n), sizeof *H), dx[MAX_DOFS], d[MAX_DOFS], state[500];
+        double *H = calloc((size_t)n * (size_t)n, sizeof *H), dx[MAX_DOFS], d[MAX_DOFS] = {0.0},
+               state[500];
         rod->table->hessian(rod, H);
         FilRandom random = fil_random_make(9);
         double want = 0.0, previous = 0.0, here = potential(rod);
@@ -267,8 +266,8 @@ static void the_jacobian_is_that_of_the_pose(void) {
                     sum += J[n * c + i] * v[i];
                 }
                 CHECK_NEAR(rate.velocity[c], sum, 1e-12, 1e-12);
-                worst[level] = fmax(worst[level],
-                                    fabs((place[1][c] - place[0][c]) / (2.0 * h) - sum));
+                worst[level] =
+                    fmax(worst[level], fabs((place[1][c] - place[0][c]) / (2.0 * h) - sum));
                 fil_cross3(rate.spin, pose.axis[c], turned);
                 for (int e = 0; e < 3; e++) {
                     double got = (axis[1][c][e] - axis[0][c][e]) / (2.0 * h);
@@ -313,7 +312,8 @@ static void the_mass_matrix_holds_the_kinetic_energy(void) {
             for (int j = 0; j < 4 * rule->count; j++) {
                 FilPose pose;
                 FilRate rate;
-                double u = (j / rule->count + rule->nodes[j % rule->count]) / 4.0;
+                int quarter = j / rule->count;
+                double u = (quarter + rule->nodes[j % rule->count]) / 4.0;
                 rod->table->at(rod, i, u, &pose, &rate);
                 double spin = fil_dot3(rate.spin, pose.axis[0]);
                 sum += rule->weights[j % rule->count] * rod->lengths[i] / 8.0 *
@@ -395,7 +395,7 @@ static void trees_agree_too(void) {
 static void difference_bias(FilRod *rod, double h, double *bias) {
     int n = rod->dof_count;
     double state[500], dx[MAX_DOFS] = {0.0}, v[MAX_DOFS];
-    double *M = calloc((size_t)(n * n), sizeof *M);
+    double *M = calloc((size_t)n * (size_t)n, sizeof *M);
     rod->table->get_velocity(rod, v);
     fil_rod_get_state(rod, state);
     memset(bias, 0, sizeof(double) * (size_t)n);
@@ -518,7 +518,7 @@ static void cantilevers_swing_with_the_printed_frequencies(void) {
     static const struct {
         int model, elements;
         double first, second;
-    } rows[] = {{0, 1, 4.4721, 0.0},    {0, 2, 3.6948, 0.0},     {0, 5, 3.5435, 23.300},
+    } rows[] = {{0, 1, 4.4721, 0.0},     {0, 2, 3.6948, 0.0},     {0, 5, 3.5435, 23.300},
                 {0, 10, 3.5228, 22.337}, {0, 20, 3.5177, 22.109}, {1, 1, 3.5327, 0.0},
                 {1, 2, 3.5182, 22.248},  {1, 5, 3.5161, 22.049}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -677,7 +677,7 @@ static void a_turning_root_takes_the_rod_along(void) {
         def.root_end.motion = turn_steadily;
         def.damping = 0.3;
         FilRod *rod = make(&def);
-        for (int step = 0; step < 4000; step++) {
+        for (int step = 0; step < 16000; step++) {
             CHECK(fil_rod_step(rod, 0.005, NULL, NULL) == FIL_OK);
         }
         double v[MAX_DOFS];
@@ -760,7 +760,7 @@ static double momentum_drift(FilRodModel model, double dt) {
 
 static void a_free_rod_keeps_its_momenta_to_first_order(void) {
     for (int k = 0; k < 2; k++) {
-        double coarse = momentum_drift(models[k], 1e-3), fine = momentum_drift(models[k], 5e-4);
+        double coarse = momentum_drift(models[k], 1e-4), fine = momentum_drift(models[k], 5e-5);
         CHECK(fine < 0.01);
         CHECK_NEAR(coarse / fine, 2.0, 0.15, 0.0);
     }
@@ -959,30 +959,30 @@ static void many_rods_give_the_same_bits_on_any_number_of_threads(void) {
     CHECK(check_same_bits(answer[0], answer[2], sizeof answer[0]));
 }
 
-#define TESTS(X)                                                  \
-    X(the_gradient_is_that_of_the_energy)                         \
-    X(the_hessian_is_that_of_the_energy)                          \
-    X(the_hessian_holds_for_a_free_root_too)                      \
-    X(the_jacobian_is_that_of_the_pose)                           \
-    X(the_mass_matrix_holds_the_kinetic_energy)                   \
-    X(elimination_and_dense_matrix_agree)                         \
-    X(trees_agree_too)                                            \
-    X(velocity_terms_follow_from_the_mass_matrix)                 \
-    X(cantilevers_swing_with_the_printed_frequencies)             \
-    X(upright_rods_buckle_at_the_printed_loads)                   \
-    X(holding_a_straight_rod_needs_the_known_curvature)           \
-    X(a_held_shape_stays)                                         \
-    X(joints_are_smooth_and_length_is_kept)                       \
-    X(a_driven_root_is_where_it_is_driven_and_growth_lengthens)   \
-    X(a_turning_root_takes_the_rod_along)                         \
-    X(energy_drifts_less_with_smaller_steps)                      \
-    X(a_free_rod_keeps_its_momenta_to_first_order)                \
-    X(a_free_straight_rod_spins_on)                               \
-    X(a_turned_world_gives_the_same_curvatures)                   \
-    X(extreme_rods_stay_finite)                                   \
-    X(too_many_turns_are_refused)                                 \
-    X(the_largest_step_is_stable)                                 \
-    X(every_allocation_may_fail)                                  \
+#define TESTS(X)                                                \
+    X(the_gradient_is_that_of_the_energy)                       \
+    X(the_hessian_is_that_of_the_energy)                        \
+    X(the_hessian_holds_for_a_free_root_too)                    \
+    X(the_jacobian_is_that_of_the_pose)                         \
+    X(the_mass_matrix_holds_the_kinetic_energy)                 \
+    X(elimination_and_dense_matrix_agree)                       \
+    X(trees_agree_too)                                          \
+    X(velocity_terms_follow_from_the_mass_matrix)               \
+    X(cantilevers_swing_with_the_printed_frequencies)           \
+    X(upright_rods_buckle_at_the_printed_loads)                 \
+    X(holding_a_straight_rod_needs_the_known_curvature)         \
+    X(a_held_shape_stays)                                       \
+    X(joints_are_smooth_and_length_is_kept)                     \
+    X(a_driven_root_is_where_it_is_driven_and_growth_lengthens) \
+    X(a_turning_root_takes_the_rod_along)                       \
+    X(energy_drifts_less_with_smaller_steps)                    \
+    X(a_free_rod_keeps_its_momenta_to_first_order)              \
+    X(a_free_straight_rod_spins_on)                             \
+    X(a_turned_world_gives_the_same_curvatures)                 \
+    X(extreme_rods_stay_finite)                                 \
+    X(too_many_turns_are_refused)                               \
+    X(the_largest_step_is_stable)                               \
+    X(every_allocation_may_fail)                                \
     X(many_rods_give_the_same_bits_on_any_number_of_threads)
 
 CHECK_MAIN(TESTS)

@@ -1,26 +1,28 @@
 // element.c - one element of a reduced rod: geometry, inertia and velocity terms.
 //
 // All is seen from the element's own start frame, so that it depends on curvature, length and
-// section alone. With kappa(s) = sum_a phi_a(s) k_a (phi = 1 for a helix; 1 - u and u, u = s / l, for
-// a clothoid) and t = R e0, along the element
+// section alone. With kappa(s) = sum_a phi_a(s) k_a (phi = 1 for a helix; 1 - u and u, u = s / l,
+// for a clothoid) and t = R e0, along the element
 //     R' = R [kappa]x          frame                                   R(0) = 1
 //     theta_a' = R phi_a e_a   spin per rate of k_a                    0
 //     D_a' = theta_a x t       velocity per rate of k_a                0
-// and r, the integral of t, is theta of a uniform twist. A section whose start moves with velocity v
-// and spin w moves with
+// and r, the integral of t, is theta of a uniform twist. A section whose start moves with velocity
+// v and spin w moves with
 //     v(s) = v + w x r + D k',    w(s) = w + theta k',
 // and for a start that is accelerated by (b_v, b_w), and rates k' that stay, it is accelerated by
 //     alpha(s) = b_w + w x (theta k') + alpha1,    alpha1' = (theta k') x (R kappa'),
 //     a(s) = b_v + b_w x r + w x (w x r + 2 D k') + a1,
 //     a1' = alpha1 x t + (theta k') x ((theta k') x t).
 // Kinetic energy: half the integral of m |v|^2 + J (w . t)^2; the section's inertia about t makes
-// the torque J (t (alpha . t) + (w . t) w x t). Gravity g is the acceleration b_v = -g of the start.
+// the torque J (t (alpha . t) + (w . t) w x t). Gravity g is the acceleration b_v = -g of the
+// start.
 //
 // Integrals. The integrands are entire functions: Gauss collocation (collocation.c) reaches
 // round-off with 4 to 16 nodes; an element that turns by more than the largest rule allows is cut.
-// Frames at the nodes: for a helix the closed form in R = 1 + f1 [k]x + f2 [k]x^2 with f1, f2, f3 as
-// series in (angle)^2, which have no bad case at zero; for a clothoid the power series of the
-// quaternion, q' = q (0, kappa) / 2, a recurrence of 4 numbers that grows half as fast as that of R.
+// Frames at the nodes: for a helix the closed form in R = 1 + f1 [k]x + f2 [k]x^2 with f1, f2, f3
+// as series in (angle)^2, which have no bad case at zero; for a clothoid the power series of the
+// quaternion, q' = q (0, kappa) / 2, a recurrence of 4 numbers that grows half as fast as that of
+// R.
 #include "element.h"
 
 #include <math.h>

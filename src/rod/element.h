@@ -29,10 +29,10 @@ typedef struct FilElementIn {
 
 // The end of the element, seen from its start.
 typedef struct FilElementEnd {
-    FilLanes turn[9];      // the frame, row-major
-    FilLanes place[3];     // r
-    FilLanes theta[6][3];  // how the end turns with each degree of freedom
-    FilLanes travel[6][3]; // how it moves (D)
+    FilLanes turn[9];                   // the frame, row-major
+    FilLanes place[3];                  // r
+    FilLanes theta[6][3];               // how the end turns with each degree of freedom
+    FilLanes travel[6][3];              // how it moves (D)
     FilLanes alpha[3], acceleration[3]; // when only kappa moves, and that uniformly
 } FilElementEnd;
 
@@ -56,8 +56,8 @@ typedef struct FilElementSums {
 typedef struct FilElementNodes {
     FilLanes R[FIL_MAX_NODES][9], r[FIL_MAX_NODES][3];
     FilLanes theta[FIL_MAX_NODES][6][3], travel[FIL_MAX_NODES][6][3];
-    FilLanes slope[FIL_MAX_NODES][18];                         // what is integrated next
-    FilLanes spin[FIL_MAX_NODES][3], drift[FIL_MAX_NODES][3];  // of the rates: theta k, D k
+    FilLanes slope[FIL_MAX_NODES][18];                        // what is integrated next
+    FilLanes spin[FIL_MAX_NODES][3], drift[FIL_MAX_NODES][3]; // of the rates: theta k, D k
     FilLanes alpha[FIL_MAX_NODES][3], acceleration[FIL_MAX_NODES][3];
     FilLanes along[FIL_MAX_NODES][6]; // t . theta
 } FilElementNodes;

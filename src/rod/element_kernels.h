@@ -86,8 +86,8 @@ INLINE FIL_KERNEL(follow)(const FilElementEnd *before, FilLanes *R, FilLanes *th
         for (int i = 0; i < 3; i++) {
             const FilLanes *row = before->turn + 3 * i;
             R[3 * i + j] = row[0] * column[0] + row[1] * column[1] + row[2] * column[2];
-            theta[3 * j + i] = before->theta[j][i] + row[0] * turned[0] + row[1] * turned[1] +
-                               row[2] * turned[2];
+            theta[3 * j + i] =
+                before->theta[j][i] + row[0] * turned[0] + row[1] * turned[1] + row[2] * turned[2];
         }
     }
 }
@@ -152,7 +152,7 @@ typedef struct FIL_KERNEL(Run) {
     bool first;
 } FIL_KERNEL(Run);
 
-INLINE FIL_KERNEL(frames_helix)(FIL_KERNEL(Run) *run) {
+INLINE FIL_KERNEL(frames_helix)(FIL_KERNEL(Run) * run) {
     const FilCollocation *rule = run->rule;
     FilElementNodes *at = run->at;
     const FilLanes *k = run->in->kappa;
@@ -178,7 +178,7 @@ INLINE FIL_KERNEL(frames_helix)(FIL_KERNEL(Run) *run) {
 }
 
 // theta of the start value is the integral of (1 - u) R, that of the end value of u R.
-INLINE FIL_KERNEL(frames_clothoid)(FIL_KERNEL(Run) *run) {
+INLINE FIL_KERNEL(frames_clothoid)(FIL_KERNEL(Run) * run) {
     const FilCollocation *rule = run->rule;
     FilElementNodes *at = run->at;
     FilLanes a[3], b[3], q[MAX_TERMS][4];
@@ -220,7 +220,7 @@ INLINE FIL_KERNEL(frames_clothoid)(FIL_KERNEL(Run) *run) {
 }
 
 // D' = theta x t.
-INLINE FIL_KERNEL(travels)(FIL_KERNEL(Run) *run, int d) {
+INLINE FIL_KERNEL(travels)(FIL_KERNEL(Run) * run, int d) {
     FilElementNodes *at = run->at;
     for (int i = 0; i < run->rule->count; i++) {
         FilLanes t[3] = {at->R[i][0], at->R[i][3], at->R[i][6]};
@@ -248,7 +248,7 @@ INLINE FIL_KERNEL(combine)(int d, FilLanes (*columns)[3], const FilLanes *k, Fil
 }
 
 // What the rates alone do: spin, drift, alpha' = spin x (R k), a' = alpha x t + spin x (spin x t).
-INLINE FIL_KERNEL(biases)(FIL_KERNEL(Run) *run, int d) {
+INLINE FIL_KERNEL(biases)(FIL_KERNEL(Run) * run, int d) {
     FilElementNodes *at = run->at;
     const FilLanes *k = run->in->rate;
     int n = run->rule->count;
@@ -284,7 +284,7 @@ INLINE FIL_KERNEL(biases)(FIL_KERNEL(Run) *run, int d) {
 }
 
 INLINE FIL_KERNEL(run_start)(const FilElementIn *in, FilElementWork *work, FilElementEnd *end,
-                             FIL_KERNEL(Run) *run) {
+                             FIL_KERNEL(Run) * run) {
     *run = (FIL_KERNEL(Run)){.in = in, .rule = work->rule, .at = &work->nodes, .end = end};
     *end = (FilElementEnd){0};
     run->q[0] = run->q[0] + 1.0;
@@ -292,7 +292,7 @@ INLINE FIL_KERNEL(run_start)(const FilElementIn *in, FilElementWork *work, FilEl
     run->h = in->length * run->part;
 }
 
-INLINE FIL_KERNEL(run_segment)(FIL_KERNEL(Run) *run, int d, int segment) {
+INLINE FIL_KERNEL(run_segment)(FIL_KERNEL(Run) * run, int d, int segment) {
     run->first = segment == 0;
     run->from = segment * run->part;
     if (d == 3) {
@@ -317,7 +317,7 @@ INLINE FIL_KERNEL(find_end)(int d, const FilElementIn *in, FilElementWork *work,
 }
 
 // Mass matrix: the parts of the start.
-INLINE FIL_KERNEL(sum_rigid)(const FIL_KERNEL(Run) *run, FilElementSums *sums) {
+INLINE FIL_KERNEL(sum_rigid)(const FIL_KERNEL(Run) * run, FilElementSums *sums) {
     const FilElementNodes *at = run->at;
     FilLanes moment[3] = {0}, tt[6] = {0}, rr[6] = {0};
     for (int i = 0; i < run->rule->count; i++) {
@@ -347,7 +347,7 @@ INLINE FIL_KERNEL(sum_rigid)(const FIL_KERNEL(Run) *run, FilElementSums *sums) {
 }
 
 // Mass matrix: the parts of the curvature. `slope` takes the weighted columns.
-INLINE FIL_KERNEL(sum_curvature)(FIL_KERNEL(Run) *run, int d, FilElementSums *sums) {
+INLINE FIL_KERNEL(sum_curvature)(FIL_KERNEL(Run) * run, int d, FilElementSums *sums) {
     FilElementNodes *at = run->at;
     int n = run->rule->count;
     for (int i = 0; i < n; i++) {
@@ -387,13 +387,13 @@ INLINE FIL_KERNEL(sum_curvature)(FIL_KERNEL(Run) *run, int d, FilElementSums *su
 }
 
 // Momentum and known forces at node i: force p and torque about the place itself.
-INLINE FIL_KERNEL(load_node)(const FIL_KERNEL(Run) *run, const FilElementStart *start, int i,
+INLINE FIL_KERNEL(load_node)(const FIL_KERNEL(Run) * run, const FilElementStart *start, int i,
                              FilLanes *p, FilLanes *torque) {
     const FilElementNodes *at = run->at;
     const FilElementIn *in = run->in;
     FilLanes v[3], a[3], spin[3], twice[3], t[3], swing[3], alpha[3];
-    FIL_KERNEL(cross)(start->w, at->r[i], v);       // w x r
-    FIL_KERNEL(cross)(start->bw, at->r[i], a);      // b_w x r
+    FIL_KERNEL(cross)(start->w, at->r[i], v);        // w x r
+    FIL_KERNEL(cross)(start->bw, at->r[i], a);       // b_w x r
     FIL_KERNEL(cross)(start->w, at->spin[i], alpha); // w x spin
     for (int c = 0; c < 3; c++) {
         twice[c] = v[c] + 2.0 * at->drift[i][c];
@@ -417,7 +417,7 @@ INLINE FIL_KERNEL(load_node)(const FIL_KERNEL(Run) *run, const FilElementStart *
     }
 }
 
-INLINE FIL_KERNEL(sum_forces)(const FIL_KERNEL(Run) *run, int d, const FilElementStart *start,
+INLINE FIL_KERNEL(sum_forces)(const FIL_KERNEL(Run) * run, int d, const FilElementStart *start,
                               FilElementSums *sums) {
     const FilElementNodes *at = run->at;
     FilLanes hv[3] = {0}, hw[3] = {0}, hk[6] = {0};
@@ -481,8 +481,8 @@ FIL_TARGET static void FIL_KERNEL(clothoid_end)(const FilElementIn *in, FilEleme
 }
 
 FIL_TARGET static void FIL_KERNEL(clothoid_sums)(const FilElementIn *in,
-                                                 const FilElementStart *start,
-                                                 FilElementWork *work, FilElementSums *sums) {
+                                                 const FilElementStart *start, FilElementWork *work,
+                                                 FilElementSums *sums) {
     FIL_KERNEL(find_sums)(6, in, start, work, sums);
 }
 

@@ -11,9 +11,9 @@ extern const FilRodTable fil_rod_helix, fil_rod_clothoid, fil_rod_der, fil_rod_c
 static const FilRodTable *const tables[FIL_ROD_MODEL_COUNT] = {
     [FIL_ROD_HELIX] = &fil_rod_helix,
     [FIL_ROD_CLOTHOID] = &fil_rod_clothoid,
-    [FIL_ROD_DER] = NULL,      // &fil_rod_der
-    [FIL_ROD_CORDE] = NULL,    // &fil_rod_corde
-    [FIL_ROD_CHAIN] = NULL,    // &fil_rod_chain
+    [FIL_ROD_DER] = NULL,   // &fil_rod_der
+    [FIL_ROD_CORDE] = NULL, // &fil_rod_corde
+    [FIL_ROD_CHAIN] = NULL, // &fil_rod_chain
 };
 
 const FilRodTable *fil_rod_table(FilRodModel model) {

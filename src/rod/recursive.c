@@ -1,16 +1,17 @@
 // recursive.c - the step of a reduced rod in O(N): elimination element by element from the tips.
 //
-// A v = x minimises 1/2 v^T A v - x^T v. Written with the motion xi_i = (velocity, spin) of the start
-// of each element as an unknown of its own, the quadratic form is a sum over elements of
+// A v = x minimises 1/2 v^T A v - x^T v. Written with the motion xi_i = (velocity, spin) of the
+// start of each element as an unknown of its own, the quadratic form is a sum over elements of
 //     1/2 (xi, k)^T [M_i + stiff K_i] (xi, k),    xi of a child = turn^T (X xi + S k),
-// where k are the element's rates, X xi = (v + w x r, w) and S k = (D k, theta k). What hangs behind
-// the end of element i has been reduced to a form P over its interface: xi alone for a helix (6), xi
-// and the shared curvature rate of the joint for a clothoid (9). Adding it and eliminating the last
-// three rates (the helix's own; the clothoid's at the end of the element) leaves the form over the
-// interface at the start. With F the form before, e what is eliminated and m the interface,
+// where k are the element's rates, X xi = (v + w x r, w) and S k = (D k, theta k). What hangs
+// behind the end of element i has been reduced to a form P over its interface: xi alone for a helix
+// (6), xi and the shared curvature rate of the joint for a clothoid (9). Adding it and eliminating
+// the last three rates (the helix's own; the clothoid's at the end of the element) leaves the form
+// over the interface at the start. With F the form before, e what is eliminated and m the
+// interface,
 //     F_ee = L L^T,   C = F_me L^-T,   P = F_mm - C C^T.
-// That is the articulated-body algorithm (Featherstone 1983) with the implicit elastic terms in each
-// element's own inertia, and it is exactly the Cholesky factorisation of A.
+// That is the articulated-body algorithm (Featherstone 1983) with the implicit elastic terms in
+// each element's own inertia, and it is exactly the Cholesky factorisation of A.
 //
 // A solve takes the right-hand side from the tips to the root and the motion back:
 //     y = L^-1 (x_e + ...),   p = ... - C y;      e = L^-T (y - C^T (interface)).
@@ -30,14 +31,14 @@ static ALWAYS_INLINE void turn_block(const double *T, const double *A, int strid
     double TA[9];
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            TA[3 * i + j] = T[3 * i] * A[j] + T[3 * i + 1] * A[stride + j] +
-                            T[3 * i + 2] * A[2 * stride + j];
+            TA[3 * i + j] =
+                T[3 * i] * A[j] + T[3 * i + 1] * A[stride + j] + T[3 * i + 2] * A[2 * stride + j];
         }
     }
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            out[3 * i + j] = TA[3 * i] * T[3 * j] + TA[3 * i + 1] * T[3 * j + 1] +
-                             TA[3 * i + 2] * T[3 * j + 2];
+            out[3 * i + j] =
+                TA[3 * i] * T[3 * j] + TA[3 * i + 1] * T[3 * j + 1] + TA[3 * i + 2] * T[3 * j + 2];
         }
     }
 }
@@ -213,8 +214,8 @@ static ALWAYS_INLINE void eliminate(const FilRod *rod, int i, int d, double stif
     }
     for (int r = 0; r < m; r++) {
         for (int c = 0; c <= r; c++) {
-            P[m * r + c] = F[t * r + c] - C[r] * C[c] - C[m + r] * C[m + c] -
-                           C[2 * m + r] * C[2 * m + c];
+            P[m * r + c] =
+                F[t * r + c] - C[r] * C[c] - C[m + r] * C[m + c] - C[2 * m + r] * C[2 * m + c];
             P[m * c + r] = P[m * r + c];
         }
     }
@@ -273,8 +274,8 @@ void fil_recursive_factor(const FilRod *rod, double stiff) {
 
 // --- solves --------------------------------------------------------------------------------------
 
-// Bring what comes from the children of element i to its end: wrench w (axes of element i) and, for a
-// clothoid, the force on the rate at its end.
+// Bring what comes from the children of element i to its end: wrench w (axes of element i) and, for
+// a clothoid, the force on the rate at its end.
 static ALWAYS_INLINE void collect(const FilReduced *data, int first, int d, double w[6],
                                   double rate[3]) {
     int m = d + 3;
@@ -322,8 +323,8 @@ static ALWAYS_INLINE void pass_down(FilReduced *data, int i, int d, double *x) {
     }
 }
 
-// Towards the tips: from the motion of the start (in `passed`, with the carried rate) the rates, then
-// the starts of the children.
+// Towards the tips: from the motion of the start (in `passed`, with the carried rate) the rates,
+// then the starts of the children.
 static ALWAYS_INLINE void pass_up(FilReduced *data, int i, int d, double *x) {
     size_t n = (size_t)i;
     int m = d + 3;

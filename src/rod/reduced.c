@@ -4,13 +4,14 @@
 // joint, is the start of the next. Velocity and spin go along, and so does the acceleration that is
 // known beforehand: minus gravity, and what the present velocities bring.
 //
-// Step. With the elastic force K (q - q_nat) linear in q, q+ = q + dt v', v' = theta v+ + (1 - theta)
-// v, elasticity and damping at the same mean and everything else at the start of the step,
+// Step. With the elastic force K (q - q_nat) linear in q, q+ = q + dt v', v' = theta v+ + (1 -
+// theta) v, elasticity and damping at the same mean and everything else at the start of the step,
 //     M (v+ - v) + dt (nu K + C) v' + dt K (q - q_nat + theta dt v') = dt F(q, v),
-// where nu is the damping, C the drag (drag per length against the velocity) and F gravity, loads and
-// velocity terms. Hence A v+ = rhs with
+// where nu is the damping, C the drag (drag per length against the velocity) and F gravity, loads
+// and velocity terms. Hence A v+ = rhs with
 //     A = M + theta dt C + (theta dt nu + theta^2 dt^2) K,
-//     rhs = (M - (1 - theta) dt C) v - dt K (q - q_nat) - (1 - theta) dt (nu + theta dt) K v + dt F.
+//     rhs = (M - (1 - theta) dt C) v - dt K (q - q_nat) - (1 - theta) dt (nu + theta dt) K v + dt
+//     F.
 //
 // Root. A clamped root goes where it is held, exactly; a pinned one has three degrees of freedom
 // (spin), a free or sliding one six. What is held moves with its mean rate over the step, which is
@@ -106,8 +107,8 @@ static size_t passing_count(size_t d) {
 
 static void place_passing(const FilRod *rod, FilReduced *data, double *room) {
     size_t n = (size_t)rod->element_count, d = (size_t)data->d, m = d + 3;
-#define X(name, count)  \
-    data->name = room;  \
+#define X(name, count) \
+    data->name = room; \
     room += n * (count);
     FIL_REDUCED_PASSING(X)
 #undef X
@@ -150,12 +151,11 @@ FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *
     data->root = root_dofs[rod->root_end.kind];
     data->kappas = 3 * rod->element_count + d - 3;
     data->stale = true;
-    data->recursive =
-        rod->step_kind == FIL_ROD_STEP_RECURSIVE ||
-        (rod->step_kind == FIL_ROD_STEP_AUTO && rod->element_count >= DENSE_BELOW);
+    data->recursive = rod->step_kind == FIL_ROD_STEP_RECURSIVE ||
+                      (rod->step_kind == FIL_ROD_STEP_AUTO && rod->element_count >= DENSE_BELOW);
     rod->dof_count = data->root + data->kappas;
-    rod->row_count = fil_rod_hold_count(rod->tip_end.kind) +
-                     (rod->root_end.kind == FIL_END_SLIDING ? 5 : 0);
+    rod->row_count =
+        fil_rod_hold_count(rod->tip_end.kind) + (rod->root_end.kind == FIL_END_SLIDING ? 5 : 0);
     double *state = fil_rod_new_state(rod, 18 + 2 * data->kappas);
     if (state == NULL || !allocate(rod, data)) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a rod of %d elements",
@@ -175,8 +175,7 @@ static int lane_element(const FilRod *rod, int first, int lane) {
     return first + lane < last ? first + lane : last;
 }
 
-static void load_lanes(const FilRod *rod, const FilReducedPass *pass, int first,
-                       FilElementIn *in) {
+static void load_lanes(const FilRod *rod, const FilReducedPass *pass, int first, FilElementIn *in) {
     const FilReduced *data = fil_reduced(rod);
     for (int lane = 0; lane < FIL_LANES; lane++) {
         int i = lane_element(rod, first, lane);
@@ -374,8 +373,7 @@ void fil_reduced_refresh(FilRod *rod) {
 
 // --- a section inside an element -----------------------------------------------------------------
 
-static const FilReducedSection no_section = {
-    .turn = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
+static const FilReducedSection no_section = {.turn = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
 
 // The first part of an element is an element; its end curvature is (1 - u) k0 + u k1.
 static void cut_element(const FilRod *rod, int i, double u, FilReducedSection *section) {
@@ -591,8 +589,8 @@ static void subtract_rigid(const FilRod *rod, const double rate[6]) {
             h[3 + c] -= sv[c] + Iw[c];
         }
         for (size_t a = 0; a < d; a++) {
-            h[6 + a] -= fil_dot3(data->vk + 3 * (d * i + a), v) +
-                        fil_dot3(data->wk + 3 * (d * i + a), w);
+            h[6 + a] -=
+                fil_dot3(data->vk + 3 * (d * i + a), v) + fil_dot3(data->wk + 3 * (d * i + a), w);
         }
     }
 }
@@ -601,9 +599,9 @@ double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *
     (void)guess; // the step is linear in v+
     FilReduced *data = fil_reduced(rod);
     double theta = rod->theta, nu = rod->damping, known[6], strain[6], resist[6];
-    fil_reduced_pass(rod, &(FilReducedPass){
-                              .dt = dt, .momentum = 1.0, .drag = theta * dt, .moving = true,
-                              .sums = true});
+    fil_reduced_pass(
+        rod, &(FilReducedPass){
+                 .dt = dt, .momentum = 1.0, .drag = theta * dt, .moving = true, .sums = true});
     if (!data->sane) {
         for (int k = 0; k < rod->dof_count; k++) {
             rhs[k] = (double)NAN; // the step is refused

@@ -5,41 +5,41 @@
 //
 // Element i has d = 3 (helix) or 6 (clothoid) curvature numbers, kappa[3 i .. 3 i + d - 1]; degrees
 // of freedom are those of the root (0, 3 spin, or 6 velocity and spin, world axes), then kappa's
-// rates. Each element sees itself from its own start frame; `turn` brings its axes into those of its
-// parent's start.
+// rates. Each element sees itself from its own start frame; `turn` brings its axes into those of
+// its parent's start.
 
 #include "element.h"
 #include "rod.h"
 
 // The arrays of a rod, doubles for each element; d: curvatures of an element, m = d + 3: interface.
 // Kept from one call to the next: geometry, motion, factors of the last step.
-#define FIL_REDUCED_KEPT(X)                                                           \
-    X(turn, 9)             /* columns: the element's axes in those of its parent   */ \
-    X(end_place, 3)        /* the end, see FilElementEnd                           */ \
-    X(theta, 3 * d)                                                                   \
-    X(travel, 3 * d)                                                                  \
-    X(coupling, 3 * m)     /* factors: recursive.c                                 */ \
-    X(pivot, 6)                                                                       \
-    X(passed, m)           /* scratch of the solves                                */ \
-    X(end_turn, 9)                                                                    \
-    X(frame, 9)            /* columns: its axes at the start, in the world         */ \
-    X(place, 3)            /* where it starts, in the world                        */ \
-    X(motion, 6)           /* velocity and spin of the start                       */
+#define FIL_REDUCED_KEPT(X)                                                       \
+    X(turn, 9)      /* columns: the element's axes in those of its parent   */    \
+    X(end_place, 3) /* the end, see FilElementEnd                           */    \
+    X(theta, 3 * d)                                                               \
+    X(travel, 3 * d)                                                              \
+    X(coupling, 3 * m) /* factors: recursive.c                                 */ \
+    X(pivot, 6)                                                                   \
+    X(passed, m) /* scratch of the solves                                */       \
+    X(end_turn, 9)                                                                \
+    X(frame, 9)  /* columns: its axes at the start, in the world         */       \
+    X(place, 3)  /* where it starts, in the world                        */       \
+    X(motion, 6) /* velocity and spin of the start                       */
 
 // Valid within the call that made a pass: small rods share one place for them, which stays in the
 // processor's cache while thousands of rods go by.
-#define FIL_REDUCED_PASSING(X)                                                        \
-    X(bias, 6)             /* acceleration that is known, minus gravity            */ \
-    X(end_bias, 6)         /* of the end, seen from the start                      */ \
-    X(mass, 1)             /* the mass matrix, see FilElementSums                  */ \
-    X(moment, 3)                                                                      \
-    X(ww, 6)                                                                          \
-    X(vk, 3 * d)                                                                      \
-    X(wk, 3 * d)                                                                      \
-    X(kk, d *(d + 1) / 2)                                                             \
-    X(h, 6 + d)            /* force on start and curvatures                        */ \
-    X(wrench, 6)           /* force on the start, with all that hangs behind       */ \
-    X(reduced, m *m)       /* inertia felt at the start: recursive.c               */
+#define FIL_REDUCED_PASSING(X)                                                  \
+    X(bias, 6)     /* acceleration that is known, minus gravity            */   \
+    X(end_bias, 6) /* of the end, seen from the start                      */   \
+    X(mass, 1)     /* the mass matrix, see FilElementSums                  */   \
+    X(moment, 3)                                                                \
+    X(ww, 6)                                                                    \
+    X(vk, 3 * d)                                                                \
+    X(wk, 3 * d)                                                                \
+    X(kk, d *(d + 1) / 2)                                                       \
+    X(h, 6 + d)      /* force on start and curvatures                        */ \
+    X(wrench, 6)     /* force on the start, with all that hangs behind       */ \
+    X(reduced, m *m) /* inertia felt at the start: recursive.c               */
 
 typedef struct FilReduced {
     int d;          // curvature numbers of an element
@@ -59,7 +59,7 @@ typedef struct FilReduced {
     FIL_REDUCED_KEPT(X)
     FIL_REDUCED_PASSING(X)
 #undef X
-    bool shares; // the passing arrays are the thread's
+    bool shares;            // the passing arrays are the thread's
     double root_factor[81]; // Cholesky factor of what is unknown at the root
     double root_axes[9];    // frame of the root when they were made
     double root_wrench[6];  // on the root, in its axes
@@ -146,27 +146,16 @@ void fil_composite_solve(const FilRod *rod, double *x);
 void fil_cholesky(int n, double *A);
 void fil_cholesky_solve(int n, const double *L, double *x);
 
-#define FIL_REDUCED_TABLE(model, maker)           \
-    {                                             \
-        .name = model,                            \
-        .framed = true,                           \
-        .create = maker,                          \
-        .prepare = fil_reduced_prepare,           \
-        .solve = fil_reduced_solve,               \
-        .advance = fil_reduced_advance,           \
-        .get_velocity = fil_reduced_get_velocity, \
-        .move = fil_reduced_move,                 \
-        .at = fil_reduced_at,                     \
-        .jacobian = fil_reduced_jacobian,         \
-        .curvature_at = fil_reduced_curvature_at, \
-        .end_rows = fil_reduced_end_rows,         \
-        .energy = fil_reduced_energy,             \
-        .gradient = fil_reduced_gradient,         \
-        .hessian = fil_reduced_hessian,           \
-        .stiffness = fil_reduced_stiffness,       \
-        .largest_step = fil_reduced_largest_step, \
-        .refresh = fil_reduced_refresh,           \
-        .hold_shape = fil_reduced_hold_shape,     \
+#define FIL_REDUCED_TABLE(model, maker)                                                           \
+    {                                                                                             \
+        .name = model, .framed = true, .create = maker, .prepare = fil_reduced_prepare,           \
+        .solve = fil_reduced_solve, .advance = fil_reduced_advance,                               \
+        .get_velocity = fil_reduced_get_velocity, .move = fil_reduced_move, .at = fil_reduced_at, \
+        .jacobian = fil_reduced_jacobian, .curvature_at = fil_reduced_curvature_at,               \
+        .end_rows = fil_reduced_end_rows, .energy = fil_reduced_energy,                           \
+        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                         \
+        .stiffness = fil_reduced_stiffness, .largest_step = fil_reduced_largest_step,             \
+        .refresh = fil_reduced_refresh, .hold_shape = fil_reduced_hold_shape,                     \
     }
 
 #endif

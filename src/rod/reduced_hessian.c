@@ -1,13 +1,13 @@
 // reduced_hessian.c - the exact Hessian of a reduced rod's energy.
 //
-// The elastic part is the constant stiffness. For gravity and loads let y be a place or a section that
-// carries the force f (and the torque tau). Inside one element the second derivatives
+// The elastic part is the constant stiffness. For gravity and loads let y be a place or a section
+// that carries the force f (and the torque tau). Inside one element the second derivatives
 //     Z_ab = d theta_a / d k_b:   Z_ab' = theta_b x theta_a',
 //     Q_ab = d^2 r / dk_a dk_b:   Q_ab' = Z_ab x t + theta_a x (theta_b x t)
 // are integrated like the first (element.c). What hangs behind its end, at y from it, moves by
 //     Q_ab + Z_ab x y + theta_a x (theta_b x y),
-// so that only sums over what is behind matter: F = sum f, T = sum f y^T, and sum tau. A curvature of an
-// element further to the root turns all of this as one: the mixed derivative is
+// so that only sums over what is behind matter: F = sum f, T = sum f y^T, and sum tau. A curvature
+// of an element further to the root turns all of this as one: the mixed derivative is
 //     theta_a . sum (dr/dk_b x f),
 // one vector for each k_b. A torque has no potential; its part, tau . Z, is made symmetric. The
 // rotation of a free root acts like a curvature before the first element, in the chart of move().
@@ -53,33 +53,44 @@ static void slope_place(const FilReducedSection *at, int a, int b, const double 
     fil_add3(1.0, twice, out);
 }
 
-// One pair (a, b) over one segment of length h.
-static void integrate_pair(int d, int a, int b, const FilCollocation *rule, const double *u, double h,
-                           SecondNodes *nodes, Second *end) {
-    int n = rule->count, k = d * a + b;
-    double slope[FIL_MAX_NODES][3];
-    for (int pass = 0; pass < 2; pass++) {
-        double *last = pass == 0 ? end->Z[k] : end->Q[k];
+// A segment: its nodes as fractions of the element, and its length.
+typedef struct Segment {
+    const FilCollocation *rule;
+    double u[FIL_MAX_NODES], length;
+} Segment;
+
+// to[i] = the integral of `slope` from the start of the segment, where it is `last`, to node i;
+// then `last` is that at the end.
+static void integrate(const Segment *segment, double (*slope)[3], double (*to)[36][3], int k,
+                      double last[3]) {
+    const FilCollocation *rule = segment->rule;
+    int n = rule->count;
+    for (int i = 0; i < n; i++) {
+        fil_copy3(last, to[i][k]);
         for (int j = 0; j < n; j++) {
-            if (pass == 0) {
-                slope_turn(&nodes->section[j], a, b, weight_of(d, a, u[j]), slope[j]);
-            } else {
-                slope_place(&nodes->section[j], a, b, nodes->Z[j][k], slope[j]);
-            }
-        }
-        for (int i = 0; i < n; i++) {
-            double *to = pass == 0 ? nodes->Z[i][k] : nodes->Q[i][k];
-            fil_copy3(last, to);
-            for (int j = 0; j < n; j++) {
-                fil_add3(h * rule->until[n * i + j], slope[j], to);
-            }
-        }
-        for (int j = 0; j < n; j++) {
-            fil_add3(h * rule->weights[j], slope[j], last);
+            fil_add3(segment->length * rule->until[n * i + j], slope[j], to[i][k]);
         }
     }
     for (int j = 0; j < n; j++) {
-        fil_add3(h * rule->weights[j], nodes->Q[j][k], end->sum[k]);
+        fil_add3(segment->length * rule->weights[j], slope[j], last);
+    }
+}
+
+// One pair (a, b) over one segment.
+static void integrate_pair(int d, int a, int b, const Segment *segment, SecondNodes *nodes,
+                           Second *end) {
+    int n = segment->rule->count, k = d * a + b;
+    double slope[FIL_MAX_NODES][3];
+    for (int j = 0; j < n; j++) {
+        slope_turn(&nodes->section[j], a, b, weight_of(d, a, segment->u[j]), slope[j]);
+    }
+    integrate(segment, slope, nodes->Z, k, end->Z[k]);
+    for (int j = 0; j < n; j++) {
+        slope_place(&nodes->section[j], a, b, nodes->Z[j][k], slope[j]);
+    }
+    integrate(segment, slope, nodes->Q, k, end->Q[k]);
+    for (int j = 0; j < n; j++) {
+        fil_add3(segment->length * segment->rule->weights[j], nodes->Q[j][k], end->sum[k]);
     }
 }
 
@@ -94,15 +105,15 @@ static void find_second(const FilRod *rod, int i, double upto, Second *second) {
     int segments = turn <= FIL_ELEMENT_TURN ? 1 + (int)(turn / largest) : 1;
     double part = upto / segments;
     SecondNodes nodes;
+    Segment segment = {.rule = rule, .length = rod->lengths[i] * part};
     memset(second, 0, sizeof *second);
     for (int s = 0; s < segments; s++) {
-        double u[FIL_MAX_NODES];
         for (int j = 0; j < rule->count; j++) {
-            u[j] = (s + rule->nodes[j]) * part;
-            fil_reduced_section(rod, i, u[j], &nodes.section[j]);
+            segment.u[j] = (s + rule->nodes[j]) * part;
+            fil_reduced_section(rod, i, segment.u[j], &nodes.section[j]);
         }
         for (int k = 0; k < d * d; k++) {
-            integrate_pair(d, k / d, k % d, rule, u, rod->lengths[i] * part, &nodes, second);
+            integrate_pair(d, k / d, k % d, &segment, &nodes, second);
         }
     }
 }
@@ -116,16 +127,16 @@ static double bend_twice(const double T[9], const double A[3], const double B[3]
 
 // Add what is behind a section (place, theta, Z, Q there) to the block of the element and to the
 // vectors for the elements before it: moved[b] += sum dr/dk_b x f + theta_b x tau / 2.
-static void add_section(int d, const FilReducedSection *at, const Second *second, const Behind *load,
-                        double *block, double (*moved)[3]) {
+static void add_section(int d, const FilReducedSection *at, const Second *second,
+                        const Behind *load, double *block, double (*moved)[3]) {
     const double *T = load->T;
     const double moment[3] = {T[7] - T[5], T[2] - T[6], T[3] - T[1]}; // sum y x f
     double trace = T[0] + T[4] + T[8];
     for (int a = 0; a < d; a++) {
         for (int b = 0; b < d; b++) {
             const double *Z = second->Z[d * a + b], *back = second->Z[d * b + a];
-            block[d * a + b] -= fil_dot3(load->force, second->Q[d * a + b]) +
-                                fil_dot3(moment, Z) + bend_twice(T, at->theta[a], at->theta[b]) +
+            block[d * a + b] -= fil_dot3(load->force, second->Q[d * a + b]) + fil_dot3(moment, Z) +
+                                bend_twice(T, at->theta[a], at->theta[b]) +
                                 0.5 * (fil_dot3(load->torque, Z) + fil_dot3(load->torque, back));
         }
     }

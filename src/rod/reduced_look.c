@@ -1,7 +1,7 @@
 // reduced_look.c - questions to a reduced rod: poses, Jacobians, energies, statics.
 //
-// A section at x moves with the rates of its own element as element.c says, and rigidly with those of
-// an element before it, whose end is at e: velocity D + theta x (x - e), spin theta.
+// A section at x moves with the rates of its own element as element.c says, and rigidly with those
+// of an element before it, whose end is at e: velocity D + theta x (x - e), spin theta.
 #include "reduced.h"
 
 #include <string.h>
@@ -43,8 +43,8 @@ void fil_reduced_at(const FilRod *rod, int element, double u, FilPose *pose, Fil
     fil_apply3(data->frame + 9 * i, w, rate->spin);
 }
 
-// Add the columns of element i: its section (or end) moves by travel and theta, and x rigidly with it
-// at `from`.
+// Add the columns of element i: its section (or end) moves by travel and theta, and x rigidly with
+// it at `from`.
 static void add_columns(const FilRod *rod, int element, const double *travel, const double *theta,
                         const double arm[3], double *jacobian) {
     const FilReduced *data = fil_reduced(rod);
@@ -198,8 +198,8 @@ void fil_reduced_gradient(const FilRod *rod, double *gradient) {
     }
 }
 
-// K (q - q_nat) = forces. Clothoid: K is tridiagonal for each of the three curvatures, with the hats'
-// l/3 and l/6 times the section's stiffness. The sweep keeps its factors in `passed`.
+// K (q - q_nat) = forces. Clothoid: K is tridiagonal for each of the three curvatures, with the
+// hats' l/3 and l/6 times the section's stiffness. The sweep keeps its factors in `passed`.
 static void hold_clothoid(FilRod *rod, double *x) {
     FilReduced *data = fil_reduced(rod);
     int n = rod->element_count;
@@ -249,11 +249,11 @@ void fil_reduced_hold_shape(FilRod *rod) {
 }
 
 // Gravity, loads and velocity terms are explicit. Under the tension T that they make in an element,
-// transverse waves of wave number q have (T q^2 - B q^4) / m = lambda beyond what the implicit elastic
-// terms balance (with k = B q^4 / m the scheme of theta = 1 is stable for dt^2 (lambda_T - k) <= 4), so
-// dt <= 2 / sqrt(lambda) for the worst q between the rod's and the element's. And a section must not
-// turn by more than half a radian in a step, for its velocity terms to mean something. Where nothing
-// limits the step it is the period of the slowest mode.
+// transverse waves of wave number q have (T q^2 - B q^4) / m = lambda beyond what the implicit
+// elastic terms balance (with k = B q^4 / m the scheme of theta = 1 is stable for dt^2 (lambda_T -
+// k) <= 4), so dt <= 2 / sqrt(lambda) for the worst q between the rod's and the element's. And a
+// section must not turn by more than half a radian in a step, for its velocity terms to mean
+// something. Where nothing limits the step it is the period of the slowest mode.
 double fil_reduced_largest_step(const FilRod *rod) {
     FilReduced *data = fil_reduced(rod);
     double length = rod->state[1], limit = 0.0;
