@@ -407,11 +407,10 @@ static void difference_bias(FilRod *rod, double h, double *bias) {
             rod->table->move(rod, dx);
             assemble_mass(rod, M);
             CHECK(fil_rod_set_state(rod, state, NULL) == FIL_OK);
-            for (int e = 0; e < n * n; e++) {
-                if (k < 0) {
-                    bias[e / n] += sign * M[e] * v[e % n] / (2.0 * h);
-                } else {
-                    bias[k] -= sign * 0.5 * v[e / n] * M[e] * v[e % n] / (2.0 * h);
+            for (int i = 0; i < n; i++) {
+                for (int j = 0; j < n; j++) {
+                    double part = sign * M[n * i + j] * v[j] / (2.0 * h);
+                    bias[k < 0 ? i : k] += k < 0 ? part : -0.5 * v[i] * part;
                 }
             }
         }
@@ -464,7 +463,7 @@ static int pick_plane(const FilRod *rod, const double *full, double *some) {
 
 // The two largest eigenvalues of S x = mu K x, S symmetric, K positive definite.
 static void largest_pair(int n, const double *S, const double *K, double mu[2]) {
-    double L[70 * 70], first[70] = {0.0}, x[70], y[70];
+    double L[70 * 70], first[70] = {0.0}, x[70] = {0.0}, y[70] = {0.0};
     memcpy(L, K, sizeof(double) * (size_t)(n * n));
     fil_cholesky(n, L);
     for (int which = 0; which < 2 && which < n; which++) {
@@ -502,7 +501,8 @@ static void cantilever_frequencies(FilRodModel model, int elements, double f[2])
     FilRodDef def = unit_def(model, elements);
     FilRod *rod = make(&def);
     size_t n = (size_t)rod->dof_count;
-    double *full = calloc(n * n, sizeof *full), M[70 * 70], K[70 * 70], mu[2] = {1.0, 1.0};
+    double *full = calloc(n * n, sizeof *full), mu[2] = {1.0, 1.0};
+    static double M[70 * 70], K[70 * 70];
     assemble_mass(rod, full);
     int count = pick_plane(rod, full, M);
     rod->table->stiffness(rod, full);
@@ -543,7 +543,8 @@ static void upright_rods_buckle_at_the_printed_loads(void) {
         def.gravity[0] = -1.0; // the rod stands along x
         FilRod *rod = make(&def);
         size_t n = (size_t)rod->dof_count;
-        double *full = calloc(n * n, sizeof *full), H[70 * 70], K[70 * 70], mu[2];
+        double *full = calloc(n * n, sizeof *full), mu[2] = {1.0, 1.0};
+        static double H[70 * 70], K[70 * 70];
         rod->table->hessian(rod, full);
         int count = pick_plane(rod, full, H);
         rod->table->stiffness(rod, full);
