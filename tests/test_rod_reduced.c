@@ -389,6 +389,91 @@ static void trees_agree_too(void) {
     }
 }
 
+// A torque works on the spin of its section; its Hessian is the symmetric part of how that changes.
+static void torques_are_generalised_forces(void) {
+    static const double torque[3] = {0.4, -0.7, 0.9};
+    for (int k = 0; k < 6; k++) {
+        double gradient[2][MAX_DOFS], J[6 * MAX_DOFS], u;
+        FilRodDef def = soft_def(models[k % 2], 4);
+        def.root_end.kind = root_kinds[k / 2];
+        FilRod *rod = make(&def);
+        shake(rod, 3.0, 0.0, 121);
+        int n = rod->dof_count;
+        FilRodLoad load = {.s = 0.9};
+        fil_copy3(torque, load.torque);
+        rod->table->gradient(rod, gradient[0]);
+        CHECK(fil_rod_set_loads(rod, &load, 1, NULL) == FIL_OK);
+        rod->table->gradient(rod, gradient[1]);
+        int element = fil_rod_locate(rod, 0.9, &u);
+        rod->table->jacobian(rod, element, u, J);
+        for (int i = 0; i < n; i++) {
+            double work =
+                J[3 * n + i] * torque[0] + J[4 * n + i] * torque[1] + J[5 * n + i] * torque[2];
+            CHECK_NEAR(gradient[1][i], gradient[0][i] - work, 1e-12, 1e-12);
+        }
+        fil_rod_destroy(rod);
+    }
+}
+
+static void the_hessian_of_a_torque_is_symmetric(void) {
+    for (int k = 0; k < 2; k++) {
+        FilRodDef def = soft_def(models[k], 3);
+        FilRodLoad load = {.s = 1.1, .torque = {0.4, -0.7, 0.9}};
+        def.loads = &load;
+        def.load_count = 1;
+        FilRod *rod = make(&def);
+        shake(rod, 3.0, 0.0, 131);
+        int n = rod->dof_count;
+        double *H = calloc((size_t)n * (size_t)n, sizeof *H),
+               *F = calloc((size_t)n * (size_t)n, sizeof *F);
+        double dx[MAX_DOFS] = {0.0}, gradient[MAX_DOFS], state[500];
+        rod->table->hessian(rod, H);
+        fil_rod_get_state(rod, state);
+        for (int j = 0; j < n; j++) {
+            for (int sign = -1; sign <= 1; sign += 2) {
+                dx[j] = sign * 1e-4;
+                rod->table->move(rod, dx);
+                rod->table->gradient(rod, gradient);
+                CHECK(fil_rod_set_state(rod, state, NULL) == FIL_OK);
+                for (int i = 0; i < n; i++) {
+                    F[n * i + j] += sign * gradient[i] / 2e-4;
+                }
+            }
+            dx[j] = 0.0;
+        }
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) {
+                CHECK_NEAR(H[n * i + j], 0.5 * (F[n * i + j] + F[n * j + i]), 1e-6, 1e-6);
+            }
+        }
+        free(H);
+        free(F);
+        fil_rod_destroy(rod);
+    }
+}
+
+// A rod held at both ends under gravity: the far end stays to second order in the step.
+static void a_held_tip_stays(void) {
+    for (int k = 0; k < 6; k++) {
+        const FilEndKind kinds[3] = {FIL_END_PINNED, FIL_END_SLIDING, FIL_END_CLAMPED};
+        FilRodDef def = soft_def(models[k % 2], 6);
+        def.tip_end.kind = kinds[k / 2];
+        def.natural_curvature[1] = 2.0;
+        def.damping = 0.02;
+        FilRod *rod = make(&def);
+        FilPose pose;
+        for (int step = 0; step < 400; step++) {
+            CHECK(fil_rod_step(rod, 0.005, NULL, NULL) == FIL_OK);
+        }
+        double rows[12 * MAX_DOFS], error[12];
+        rod->table->end_rows(rod, fil_rod_time(rod), rows, error);
+        CHECK(largest(error, rod->row_count) <= 1e-4);
+        fil_rod_at(rod, 1.3, &pose, NULL);
+        CHECK(k / 2 == 1 || difference(pose.position, rod->tip_start.position, 3) <= 1e-4);
+        fil_rod_destroy(rod);
+    }
+}
+
 // --- velocity terms ------------------------------------------------------------------------------
 
 // dM/dt v - 1/2 d(v M v)/dq, by differences over h; kappa dofs of a clamped rod.
@@ -885,6 +970,25 @@ static void too_many_turns_are_refused(void) {
     CHECK(rod == NULL);
 }
 
+static void a_state_beyond_all_turns_is_shown_but_not_stepped(void) {
+    for (int k = 0; k < 2; k++) {
+        FilRodDef def = soft_def(models[k], 6);
+        FilRod *rod = make(&def);
+        double state[500], after[500];
+        fil_rod_get_state(rod, state);
+        state[FIL_ROD_STATE + 18 + 4] = 1e300;
+        CHECK(fil_rod_set_state(rod, state, NULL) == FIL_OK);
+        FilPose pose;
+        fil_rod_at(rod, 1.3, &pose, NULL);
+        CHECK(isfinite(fil_norm3(pose.position)));
+        FilError error;
+        CHECK(fil_rod_step(rod, 1e-3, NULL, &error) == FIL_E_ARGUMENT);
+        fil_rod_get_state(rod, after);
+        CHECK(difference(state, after, fil_rod_state_count(rod)) == 0.0);
+        fil_rod_destroy(rod);
+    }
+}
+
 // At the step that the rod reports a hanging, almost limp strand comes to rest.
 static void the_largest_step_is_stable(void) {
     for (int k = 0; k < 8; k++) {
@@ -968,6 +1072,10 @@ static void many_rods_give_the_same_bits_on_any_number_of_threads(void) {
     X(the_mass_matrix_holds_the_kinetic_energy)                 \
     X(elimination_and_dense_matrix_agree)                       \
     X(trees_agree_too)                                          \
+    X(torques_are_generalised_forces)                           \
+    X(the_hessian_of_a_torque_is_symmetric)                     \
+    X(a_held_tip_stays)                                         \
+    X(a_state_beyond_all_turns_is_shown_but_not_stepped)        \
     X(velocity_terms_follow_from_the_mass_matrix)               \
     X(cantilevers_swing_with_the_printed_frequencies)           \
     X(upright_rods_buckle_at_the_printed_loads)                 \

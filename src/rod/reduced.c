@@ -25,10 +25,6 @@
 #include "math/rotation.h"
 #include "math/vec3.h"
 
-enum {
-    DENSE_BELOW = 0, // elements: fewer and a line of dense algebra would be faster; none, measured
-};
-
 // --- creation ------------------------------------------------------------------------------------
 
 static const int root_dofs[FIL_END_COUNT] = {
@@ -151,8 +147,8 @@ FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *
     data->root = root_dofs[rod->root_end.kind];
     data->kappas = 3 * rod->element_count + d - 3;
     data->stale = true;
-    data->recursive = rod->step_kind == FIL_ROD_STEP_RECURSIVE ||
-                      (rod->step_kind == FIL_ROD_STEP_AUTO && rod->element_count >= DENSE_BELOW);
+    // elimination is as fast as the dense matrix from one element on (bench/bench_rods.c)
+    data->recursive = rod->step_kind != FIL_ROD_STEP_DENSE;
     rod->dof_count = data->root + data->kappas;
     rod->row_count =
         fil_rod_hold_count(rod->tip_end.kind) + (rod->root_end.kind == FIL_END_SLIDING ? 5 : 0);
