@@ -272,10 +272,10 @@ static const double until16[256] = {
 // helix and in a clothoid (whose inertia at rest already is of a higher degree). Measured against
 // cuts into eight parts. Terms: what the series of a frame then need.
 const FilCollocation fil_collocations[FIL_COLLOCATIONS] = {
-    {4, {4, 17}, {0.005, -1.0}, nodes4, weights4, until4},
-    {6, {5, 17}, {0.25, 0.012}, nodes6, weights6, until6},
+    {4, {4, 17}, {0.003, -1.0}, nodes4, weights4, until4},
+    {6, {5, 17}, {0.25, 0.01}, nodes6, weights6, until6},
     {8, {6, 23}, {0.75, 0.3}, nodes8, weights8, until8},
     {10, {8, 32}, {1.4, 1.0}, nodes10, weights10, until10},
     {12, {9, 40}, {1.9, 2.2}, nodes12, weights12, until12},
-    {16, {13, 51}, {4.0, 4.4}, nodes16, weights16, until16},
+    {16, {13, 51}, {3.2, 4.0}, nodes16, weights16, until16},
 };

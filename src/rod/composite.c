@@ -137,16 +137,14 @@ static void add_root(const FilRod *rod, const Body *body, double *A) {
 static void add_stiffness(const FilRod *rod, double stiff, double *A) {
     const FilReduced *data = fil_reduced(rod);
     size_t n = (size_t)rod->dof_count;
+    int ends = data->d / 3;
     for (int i = 0; i < rod->element_count; i++) {
-        for (int p = 0; p < data->d / 3; p++) {
-            for (int q = 0; q < data->d / 3; q++) {
-                double hat = stiff * fil_reduced_hat(rod, i, p, q);
-                for (int c = 0; c < 3; c++) {
-                    size_t row = (size_t)(data->root + 3 * (i + p) + c);
-                    size_t column = (size_t)(data->root + 3 * (i + q) + c);
-                    A[n * row + column] += hat * rod->sections[i].kappa[c];
-                }
-            }
+        for (int k = 0; k < 3 * ends * ends; k++) {
+            int p = k / 3 / ends, q = k / 3 % ends, c = k % 3;
+            size_t row = (size_t)data->root + 3 * (size_t)(i + p) + (size_t)c;
+            size_t column = (size_t)data->root + 3 * (size_t)(i + q) + (size_t)c;
+            A[n * row + column] +=
+                stiff * fil_reduced_hat(rod, i, p, q) * rod->sections[i].kappa[c];
         }
     }
 }

@@ -87,6 +87,6 @@ const FilElementKernels *fil_element_variant(int dofs, int index);
 /// than FIL_ELEMENT_TURN or is not finite.
 bool fil_element_plan(int dofs, const FilElementIn *in, FilElementWork *work);
 
-#define FIL_ELEMENT_TURN 1e6 // rad
+#define FIL_ELEMENT_TURN 1e5 // rad
 
 #endif

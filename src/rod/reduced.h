@@ -11,20 +11,27 @@
 #include "element.h"
 #include "rod.h"
 
-// The arrays of a rod, doubles for each element: geometry, motion, inertia, factors. n: elements,
-// d: curvatures of an element, m = d + 3: interface.
-#define FIL_REDUCED_ARRAYS(X)                                                   \
-    X(turn, 9)     /* columns: the element's axes in those of its parent   */   \
-    X(frame, 9)    /* columns: its axes at the start, in the world         */   \
-    X(place, 3)    /* where it starts, in the world                        */   \
-    X(motion, 6)   /* velocity and spin of the start                       */   \
-    X(bias, 6)     /* its acceleration that is known, minus gravity        */   \
-    X(end_turn, 9) /* the end, see FilElementEnd                           */   \
-    X(end_place, 3)                                                             \
-    X(theta, 3 * d)                                                             \
-    X(travel, 3 * d)                                                            \
-    X(end_bias, 6)                                                              \
-    X(mass, 1) /* the mass matrix, see FilElementSums                  */       \
+// The arrays of a rod, doubles for each element; d: curvatures of an element, m = d + 3: interface.
+// Kept from one call to the next: geometry, motion, factors of the last step.
+#define FIL_REDUCED_KEPT(X)                                                       \
+    X(turn, 9)      /* columns: the element's axes in those of its parent   */    \
+    X(end_place, 3) /* the end, see FilElementEnd                           */    \
+    X(theta, 3 * d)                                                               \
+    X(travel, 3 * d)                                                              \
+    X(coupling, 3 * m) /* factors: recursive.c                                 */ \
+    X(pivot, 6)                                                                   \
+    X(passed, m) /* scratch of the solves                                */       \
+    X(end_turn, 9)                                                                \
+    X(frame, 9)  /* columns: its axes at the start, in the world         */       \
+    X(place, 3)  /* where it starts, in the world                        */       \
+    X(motion, 6) /* velocity and spin of the start                       */
+
+// Valid within the call that made a pass: small rods share one place for them, which stays in the
+// processor's cache while thousands of rods go by.
+#define FIL_REDUCED_PASSING(X)                                                  \
+    X(bias, 6)     /* acceleration that is known, minus gravity            */   \
+    X(end_bias, 6) /* of the end, seen from the start                      */   \
+    X(mass, 1)     /* the mass matrix, see FilElementSums                  */   \
     X(moment, 3)                                                                \
     X(ww, 6)                                                                    \
     X(vk, 3 * d)                                                                \
@@ -32,10 +39,7 @@
     X(kk, d *(d + 1) / 2)                                                       \
     X(h, 6 + d)      /* force on start and curvatures                        */ \
     X(wrench, 6)     /* force on the start, with all that hangs behind       */ \
-    X(reduced, m *m) /* inertia felt at the start: recursive.c               */ \
-    X(coupling, 3 * m)                                                          \
-    X(pivot, 6)                                                                 \
-    X(passed, m) /* scratch of the solves                                */
+    X(reduced, m *m) /* inertia felt at the start: recursive.c               */
 
 typedef struct FilReduced {
     int d;          // curvature numbers of an element
@@ -52,8 +56,10 @@ typedef struct FilReduced {
     int *parent, *child, *sibling; // [elements]: first child, next of the same parent; -1: none
     int first;                     // first element at the root
 #define X(name, count) double *name;
-    FIL_REDUCED_ARRAYS(X)
+    FIL_REDUCED_KEPT(X)
+    FIL_REDUCED_PASSING(X)
 #undef X
+    bool shares;            // the passing arrays are the thread's
     double root_factor[81]; // Cholesky factor of what is unknown at the root
     double root_axes[9];    // frame of the root when they were made
     double root_wrench[6];  // on the root, in its axes

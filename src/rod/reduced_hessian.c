@@ -53,33 +53,44 @@ static void slope_place(const FilReducedSection *at, int a, int b, const double 
     fil_add3(1.0, twice, out);
 }
 
-// One pair (a, b) over one segment of length h.
-static void integrate_pair(int d, int a, int b, const FilCollocation *rule, const double *u,
-                           double h, SecondNodes *nodes, Second *end) {
-    int n = rule->count, k = d * a + b;
-    double slope[FIL_MAX_NODES][3];
-    for (int pass = 0; pass < 2; pass++) {
-        double *last = pass == 0 ? end->Z[k] : end->Q[k];
+// A segment: its nodes as fractions of the element, and its length.
+typedef struct Segment {
+    const FilCollocation *rule;
+    double u[FIL_MAX_NODES], length;
+} Segment;
+
+// to[i] = the integral of `slope` from the start of the segment, where it is `last`, to node i;
+// then `last` is that at the end.
+static void integrate(const Segment *segment, double (*slope)[3], double (*to)[36][3], int k,
+                      double last[3]) {
+    const FilCollocation *rule = segment->rule;
+    int n = rule->count;
+    for (int i = 0; i < n; i++) {
+        fil_copy3(last, to[i][k]);
         for (int j = 0; j < n; j++) {
-            if (pass == 0) {
-                slope_turn(&nodes->section[j], a, b, weight_of(d, a, u[j]), slope[j]);
-            } else {
-                slope_place(&nodes->section[j], a, b, nodes->Z[j][k], slope[j]);
-            }
-        }
-        for (int i = 0; i < n; i++) {
-            double *to = pass == 0 ? nodes->Z[i][k] : nodes->Q[i][k];
-            fil_copy3(last, to);
-            for (int j = 0; j < n; j++) {
-                fil_add3(h * rule->until[n * i + j], slope[j], to);
-            }
-        }
-        for (int j = 0; j < n; j++) {
-            fil_add3(h * rule->weights[j], slope[j], last);
+            fil_add3(segment->length * rule->until[n * i + j], slope[j], to[i][k]);
         }
     }
     for (int j = 0; j < n; j++) {
-        fil_add3(h * rule->weights[j], nodes->Q[j][k], end->sum[k]);
+        fil_add3(segment->length * rule->weights[j], slope[j], last);
+    }
+}
+
+// One pair (a, b) over one segment.
+static void integrate_pair(int d, int a, int b, const Segment *segment, SecondNodes *nodes,
+                           Second *end) {
+    int n = segment->rule->count, k = d * a + b;
+    double slope[FIL_MAX_NODES][3];
+    for (int j = 0; j < n; j++) {
+        slope_turn(&nodes->section[j], a, b, weight_of(d, a, segment->u[j]), slope[j]);
+    }
+    integrate(segment, slope, nodes->Z, k, end->Z[k]);
+    for (int j = 0; j < n; j++) {
+        slope_place(&nodes->section[j], a, b, nodes->Z[j][k], slope[j]);
+    }
+    integrate(segment, slope, nodes->Q, k, end->Q[k]);
+    for (int j = 0; j < n; j++) {
+        fil_add3(segment->length * segment->rule->weights[j], nodes->Q[j][k], end->sum[k]);
     }
 }
 
@@ -94,15 +105,15 @@ static void find_second(const FilRod *rod, int i, double upto, Second *second) {
     int segments = turn <= FIL_ELEMENT_TURN ? 1 + (int)(turn / largest) : 1;
     double part = upto / segments;
     SecondNodes nodes;
+    Segment segment = {.rule = rule, .length = rod->lengths[i] * part};
     memset(second, 0, sizeof *second);
     for (int s = 0; s < segments; s++) {
-        double u[FIL_MAX_NODES];
         for (int j = 0; j < rule->count; j++) {
-            u[j] = (s + rule->nodes[j]) * part;
-            fil_reduced_section(rod, i, u[j], &nodes.section[j]);
+            segment.u[j] = (s + rule->nodes[j]) * part;
+            fil_reduced_section(rod, i, segment.u[j], &nodes.section[j]);
         }
         for (int k = 0; k < d * d; k++) {
-            integrate_pair(d, k / d, k % d, rule, u, rod->lengths[i] * part, &nodes, second);
+            integrate_pair(d, k / d, k % d, &segment, &nodes, second);
         }
     }
 }
