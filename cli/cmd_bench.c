@@ -17,7 +17,6 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,86 +36,27 @@ static const CliChoice tables[] = {
     [TABLE_AUTO] = {"auto", "the default solver, problem by problem"},
     [TABLE_SCALING] = {"scaling", "the default solver on ever more fibres"},
 };
-static const char *const outcomes[] = {
-#define X(code, name, text) [code] = (name),
-    FIL_OUTCOMES(X)
-#undef X
-};
-#define FIELD(name) .offset = offsetof(Options, name)
 
 static const CliOption option_table[] = {
-    {.name = "table",
-     .value = "NAME",
-     .kind = CLI_CHOICE,
-     FIELD(table),
-     .choices = tables,
-     .choice_count = sizeof tables / sizeof *tables,
-     .text = "which table"},
-    {.name = "rivals",
-     .kind = CLI_FLAG,
-     FIELD(rivals),
-     .text = "instead, the default solver beside four of Siconos, on one thread"},
-    {.name = "quick", .kind = CLI_FLAG, FIELD(quick), .text = "fewer and smaller problems"},
-    {.name = "json", .kind = CLI_FLAG, FIELD(json), .text = "one JSON object a line, not tables"},
-    {.name = "tol",
-     .value = "TOL",
-     .kind = CLI_REAL,
-     FIELD(tol),
-     .low = 0.0,
-     .high = 1.0,
-     .text = "of auto, scaling and rivals; default 1e-8"},
-    {.name = "local-tol",
-     .value = "TOL",
-     .kind = CLI_REAL,
-     FIELD(local_tol),
-     .low = 0.0,
-     .high = 1.0,
-     .text = "of Gauss-Seidel; default 1e-4"},
-    {.name = "sweeps",
-     .value = "N",
-     .kind = CLI_COUNT,
-     FIELD(sweeps),
-     .low = 1,
-     .high = INT_MAX,
-     .text = "of Gauss-Seidel at most; default 1000"},
-    {.name = "contacts",
-     .value = "N",
-     .kind = CLI_COUNT,
-     FIELD(contacts),
-     .low = 100,
-     .high = FIL_GENERATE_CONTACT_MAX,
-     .text = "largest problem of scaling; default 100000"},
-    {.name = "seconds",
-     .value = "S",
-     .kind = CLI_REAL,
-     FIELD(seconds),
-     .low = 0.001,
-     .high = 1e6,
-     .text = "a solve may take at most; default 60, rivals 6"},
-    {.name = "repeat",
-     .value = "N",
-     .kind = CLI_COUNT,
-     FIELD(repeat),
-     .low = 1,
-     .high = 1000,
-     .text = "solves of which the fastest counts; default 3"},
-    {.name = "threads",
-     .value = "N",
-     .kind = CLI_COUNT,
-     FIELD(threads),
-     .low = 0,
-     .high = 4096,
-     .text = "of auto; default 1, 0 is as many as the machine offers"},
+    CLI_OPTION_CHOICE("table", "NAME", table, tables, "which table"),
+    CLI_OPTION_FLAG("rivals", rivals,
+                    "instead, the default solver beside four of Siconos, on one thread"),
+    CLI_OPTION_FLAG("quick", quick, "fewer and smaller problems"),
+    CLI_OPTION_FLAG("json", json, "one JSON object a line, not tables"),
+    CLI_OPTION_REAL("tol", "TOL", tol, 0.0, 1.0, "of auto, scaling and rivals; default 1e-8"),
+    CLI_OPTION_REAL("local-tol", "TOL", local_tol, 0.0, 1.0, "of Gauss-Seidel; default 1e-4"),
+    CLI_OPTION_COUNT("sweeps", "N", sweeps, 1, INT_MAX, "of Gauss-Seidel at most; default 1000"),
+    CLI_OPTION_COUNT("contacts", "N", contacts, 100, FIL_GENERATE_CONTACT_MAX,
+                     "largest problem of scaling; default 100000"),
+    CLI_OPTION_REAL("seconds", "S", seconds, 0.001, 1e6,
+                    "a solve may take at most; default 60, rivals 6"),
+    CLI_OPTION_COUNT("repeat", "N", repeat, 1, 1000,
+                     "solves of which the fastest counts; default 3"),
+    CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
+                     "of auto; default 1, 0 is as many as the machine offers"),
 };
 
 // --- problems ------------------------------------------------------------------------------------
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number) {
-    (void)number;
-    interrupted = 1;
-}
 
 // A problem, made or read, with room for its solution.
 typedef struct Case {
@@ -186,7 +126,7 @@ typedef struct Watch {
 
 static bool on_iteration(void *user, const FilFrictionProgress *progress) {
     (void)progress;
-    return !interrupted && cli_clock() < ((Watch *)user)->end;
+    return !cli_is_interrupted() && cli_clock() < ((Watch *)user)->end;
 }
 
 // One solve from zero; seconds, or a negative number after saying what is wrong.
@@ -215,7 +155,8 @@ static double solve_best(Case *it, const FilFrictionSettings *settings,
                          FilFrictionInfo *info) {
     double best = solve_once(it, settings, workspace, options->seconds, info);
     double spent = best;
-    for (int k = 0; k < options->repeat && best >= 0.0 && spent < 2.0 && !interrupted; k++) {
+    for (int k = 0; k < options->repeat && best >= 0.0 && spent < 2.0 && !cli_is_interrupted();
+         k++) {
         const double seconds = solve_once(it, settings, workspace, options->seconds, info);
         best = k == 0 || seconds < best ? seconds : best;
         spent += seconds;
@@ -319,14 +260,14 @@ static CliStatus bench_auto(Case *it, const Options *options, FilFrictionWorkspa
         (void)fputs("{\"table\":\"auto\",\"problem\":", stdout);
         cli_print_json_text(it->name);
         (void)printf(",\"contacts\":%d,\"outcome\":\"%s\",\"iterations\":%d", it->contacts,
-                     outcomes[info.outcome], info.iterations);
+                     fil_outcome_name(info.outcome), info.iterations);
         cli_print_json_number("scaled", info.residual.scaled);
         cli_print_json_number("natural", info.residual.natural);
         cli_print_json_number("seconds", seconds);
         (void)puts("}");
     } else {
         (void)printf("%-44s  %8d  %-11s  %10d  %-8.2e  %-8.2e  %9.6f\n", it->name, it->contacts,
-                     outcomes[info.outcome], info.iterations, info.residual.scaled,
+                     fil_outcome_name(info.outcome), info.iterations, info.residual.scaled,
                      info.residual.natural, seconds);
     }
     const CliStatus told = cli_flush();
@@ -360,15 +301,15 @@ static void print_scaling(const Case *it, double nu, int threads, const FilFrict
     if (options->json) {
         (void)printf("{\"table\":\"scaling\",\"contacts\":%d,\"threads\":%d,\"outcome\":\"%s\","
                      "\"iterations\":%d",
-                     it->contacts, threads, outcomes[info->outcome], info->iterations);
+                     it->contacts, threads, fil_outcome_name(info->outcome), info->iterations);
         cli_print_json_number("nu", nu);
         cli_print_json_number("scaled", info->residual.scaled);
         cli_print_json_number("seconds", seconds);
         (void)puts("}");
     } else {
         (void)printf("%8d  %4.1f  %7d  %-11s  %10d  %-8.2e  %10.5f  %10.3f\n", it->contacts, nu,
-                     threads, outcomes[info->outcome], info->iterations, info->residual.scaled,
-                     seconds, 1e6 * seconds / it->contacts);
+                     threads, fil_outcome_name(info->outcome), info->iterations,
+                     info->residual.scaled, seconds, 1e6 * seconds / it->contacts);
     }
     (void)cli_flush();
 }
@@ -379,7 +320,7 @@ static CliStatus scale_fibres(double nu, const Options *options, FilFrictionWork
     Fit fit[2] = {{0}};
     bool going = true;
     CliStatus status = CLI_FINE;
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && going && !interrupted; k++) {
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && going && !cli_is_interrupted(); k++) {
         if (sizes[k] > options->contacts) {
             break;
         }
@@ -390,7 +331,7 @@ static CliStatus scale_fibres(double nu, const Options *options, FilFrictionWork
         if (open_made(&def, &it) != CLI_FINE) {
             return CLI_BAD_FILE;
         }
-        for (int threads = 1; threads <= 2 && going && !interrupted; threads++) {
+        for (int threads = 1; threads <= 2 && going && !cli_is_interrupted(); threads++) {
             const FilFrictionSettings settings = make_settings(options, threads);
             FilFrictionInfo info = {0};
             const double seconds = solve_best(&it, &settings, workspace, options, &info);
@@ -423,7 +364,7 @@ static CliStatus bench_scaling(const Options *options, FilFrictionWorkspace *wor
                      "    seconds  us/contact\n",
                      options->tol, options->seconds);
     }
-    for (int k = 0; k < 3 && !interrupted; k++) {
+    for (int k = 0; k < 3 && !cli_is_interrupted(); k++) {
         const CliStatus status = scale_fibres(nus[k], options, workspace);
         worst = status > worst ? status : worst;
     }
@@ -443,7 +384,7 @@ static CliStatus run_local(const CliJobs *jobs, const Options *options,
                                        : CLI_SUITE_LOCAL;
     LocalRow rows[LOCAL_ROWS] = {{0}};
     CliStatus worst = CLI_FINE;
-    for (int k = 0; k < count && !interrupted; k++) {
+    for (int k = 0; k < count && !cli_is_interrupted(); k++) {
         const FilGenerateDef def = cli_suite_local(k);
         Case it;
         CliStatus status = open_case(jobs, &def, k, &it);
@@ -462,7 +403,7 @@ static CliStatus run_auto(const CliJobs *jobs, const Options *options,
     const int count = jobs->count > 0 ? jobs->count : CLI_SUITE_GLOBAL;
     CliStatus worst = CLI_FINE;
     print_auto_heading(options);
-    for (int k = 0; k < count && !interrupted; k++) {
+    for (int k = 0; k < count && !cli_is_interrupted(); k++) {
         const FilGenerateDef def = cli_suite_global(k % CLI_SUITE_GLOBAL);
         if (jobs->count == 0 && options->quick && def.contact_count > 300) {
             continue;
@@ -578,16 +519,15 @@ static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
     }
     CliStatus status = jobs.status;
     if (operands == 1 || jobs.count > 0) {
-        struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
         if (!options.rivals) {
-            (void)sigaction(SIGINT, &action, NULL);
+            cli_catch_interrupt();
         }
         const CliStatus ran =
             options.rivals ? run_rivals(&jobs, &options) : run_tables(&jobs, &options);
         status = ran > status ? ran : status;
     }
     cli_jobs_free(&jobs);
-    return interrupted ? CLI_INTERRUPTED : status;
+    return cli_is_interrupted() ? CLI_INTERRUPTED : status;
 }
 
 const CliVerb cli_bench = {

@@ -35,6 +35,10 @@ extern "C" {
 /// Largest size of a block.
 #define FIL_BLOCK_MAX 6
 
+/// Fewest and most facets of the pyramid of `linearised`.
+#define FIL_FACET_MIN 3
+#define FIL_FACET_MAX 256
+
 // Name in files and on the command line, what it is.
 #define FIL_BLOCK_KINDS(X)                                                               \
     X(FIL_BLOCK_COULOMB, "coulomb", "unilateral contact with Coulomb friction")          \
@@ -156,7 +160,7 @@ typedef struct FilFrictionSettings {
     double tolerance;           ///< converged means residual.scaled <= tolerance
     double natural_tolerance;   ///< and residual.natural <= this; 0: not asked for
     int max_iterations;         ///< 0: the solver's own limit
-    int facet_count;            ///< of the pyramid of `linearised`, at least 3
+    int facet_count;            ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
     int thread_count;           ///< 0: as many as OpenMP offers
     bool warm_start;            ///< start from the r given in the solution
     /// False stops. Never called by two threads at once; the reports of islands interleave.
