@@ -58,7 +58,7 @@ extern "C" {
     X(FIL_LOCAL_LINEARISED, "linearised", "pyramid in place of the cone (comparator)")
 
 #define FIL_FRICTION_SOLVERS(X)                                                        \
-    X(FIL_SOLVER_AUTO, "auto", "the combination that solves everything; the default")  \
+    X(FIL_SOLVER_AUTO, "auto", "proximal Newton with fail-safes; the default")         \
     X(FIL_SOLVER_GAUSS_SEIDEL, "gauss-seidel", "sweeps of one-contact solves")         \
     X(FIL_SOLVER_NEWTON, "newton", "global nonsmooth Newton with line search")         \
     X(FIL_SOLVER_CADOUX, "cadoux", "fixed point over convex cone programs")            \
@@ -127,8 +127,12 @@ typedef struct FilFrictionProblem {
     int block_size;            ///< of every block, when block_sizes is NULL; 1 to FIL_BLOCK_MAX
     const int *block_sizes;    ///< or one per block
     const FilBlockKind *kinds; ///< one per block; NULL: all coulomb
-    const double *mu;          ///< one per block; >= 0 where the kind has friction
-    int dof_count;             ///< m, for the conditioning number; 0: not known
+    /// One per block, >= 0 where the kind has friction (coulomb, cone, dual), not read elsewhere;
+    /// NULL only where no block has friction.
+    const double *mu;
+    /// m, unknowns of the bodies behind W: for the conditioning number alone. 0: not known; in
+    /// FIL_FORM_GLOBAL 0 or the size of M.
+    int dof_count;
     FilForm form;
     FilBlockRows blocks;      ///< FIL_FORM_BLOCKS: W
     FilBodyRows bodies;       ///< FIL_FORM_BODIES
@@ -157,7 +161,7 @@ typedef struct FilFrictionSettings {
     FilLocalSolver local;       ///< for gauss-seidel
     FilNewtonFunction function; ///< for newton
     FilConvexSolver convex;     ///< for cadoux, socqp, convex
-    double tolerance;           ///< converged means residual.scaled <= tolerance
+    double tolerance;           ///< > 0; converged means residual.scaled <= tolerance
     double natural_tolerance;   ///< and residual.natural <= this; 0: not asked for
     int max_iterations;         ///< 0: the solver's own limit
     int facet_count;            ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
@@ -179,7 +183,10 @@ typedef struct FilFrictionSeconds {
     double total, setup, sweeps, factor, other;
 } FilFrictionSeconds;
 
-/// What came of it.
+/// What came of it. `residual` and `outcome` are those of the exact laws, whichever solver was
+/// asked: the comparators (tresca, convex, linearised) solve a problem of their own and are
+/// converged only where its solution obeys the exact laws to tolerance; where it does not they are
+/// stalled, or limit. For socqp alone coulomb blocks count as cones, in both.
 typedef struct FilFrictionInfo {
     FilOutcome outcome;
     FilResidual residual;

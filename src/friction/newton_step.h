@@ -11,8 +11,8 @@
 
 typedef struct FilNewtonStep FilNewtonStep;
 
-/// Prepare for a system with a stored W: order the blocks, take the memory of the factors.
-/// `scratch` is given back as it was.
+/// Prepare for a system with a stored W, or with a primal where W is an operator: order the blocks,
+/// take the memory of the factors. `scratch` is given back as it was.
 FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
                                  FilArena *scratch, FilNewtonStep **out);
 

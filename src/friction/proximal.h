@@ -7,7 +7,8 @@
 
 typedef struct FilProximal FilProximal;
 
-/// Prepare for a system with a stored W, in the memory of the task.
+/// Prepare for a system that Newton steps can be taken on (newton_step.h), in the memory of the
+/// task.
 FilStatus fil_proximal_create(const FilSystem *s, const FilIslandTask *task, FilProximal **out);
 
 /// Iterate from `r` until the task is done, nothing helps any more, or `limit` Newton steps are
