@@ -78,16 +78,8 @@ static void solve_range(void *context, int first, int last) {
 }
 
 static FilStatus copy_diagonal(const FilSystem *s, FilArena *arena, Sweep *x) {
-    int64_t *at = FIL_NEW(arena, int64_t, s->n + 1);
-    if (at == NULL) {
-        return FIL_E_NO_MEMORY;
-    }
-    at[0] = 0;
-    for (int i = 0; i < s->n; i++) {
-        const int d = fil_system_block_size(s, i);
-        at[i + 1] = at[i] + (int64_t)d * d;
-    }
-    double *diagonal = FIL_NEW(arena, double, at[s->n]);
+    const int64_t *at = fil_system_squares(s, arena);
+    double *diagonal = at != NULL ? FIL_NEW(arena, double, at[s->n]) : NULL;
     if (diagonal == NULL) {
         return FIL_E_NO_MEMORY;
     }

@@ -46,14 +46,14 @@ typedef struct Newton {
 static void evaluate(const Newton *x, const double *u, const double *r, double *F,
                      const FilJacobian *J) {
     const FilSystem *s = x->s;
-    int at = 0;
+    int64_t at = 0; // of the square blocks
     for (int i = 0; i < s->n; i++) {
         const int d = fil_system_block_size(s, i), o = s->offset[i];
         const FilLawPoint point = {
             .kind = s->kind[i], .d = d, .mu = s->mu[i], .rho = s->rho[i], .u = u + o, .r = r + o};
         fil_law_function(x->task->settings->function, &point, F + o, J != NULL ? J->Fu + at : NULL,
                          J != NULL ? J->Fr + at : NULL);
-        at += d * d;
+        at += (int64_t)d * d;
     }
 }
 
@@ -79,12 +79,12 @@ static bool is_open(int d, const double *Fu, const double *Fr) {
 
 static void choose_active(Newton *x, double shift) {
     const FilSystem *s = x->s;
-    int at = 0;
+    int64_t at = 0; // of the square blocks
     for (int i = 0; i < s->n; i++) {
         const int d = fil_system_block_size(s, i);
         x->J.active[i] = !is_open(d, x->J.Fu + at, x->J.Fr + at);
         x->J.shift[i] = shift / s->rho[i];
-        at += d * d;
+        at += (int64_t)d * d;
     }
 }
 
@@ -92,7 +92,7 @@ static void choose_active(Newton *x, double shift) {
 static double slope_along(Newton *x) {
     const FilSystem *s = x->s;
     double sum = 0.0;
-    int at = 0;
+    int64_t at = 0;                                        // of the square blocks
     fil_system_velocity(s, x->d, x->Wd, x->task->threads); // W d + b
     for (int k = 0; k < s->size; k++) {
         x->Wd[k] -= s->b[k];
@@ -108,7 +108,7 @@ static double slope_along(Newton *x) {
             }
             sum += weight * x->F[o + k] * Ad;
         }
-        at += d * d;
+        at += (int64_t)d * d;
     }
     return sum;
 }

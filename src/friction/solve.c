@@ -94,6 +94,7 @@ static FilStatus reserve_threads(FilFrictionWorkspace *w, int threads) {
 typedef struct Solve {
     const FilFrictionProblem *problem;
     const FilFrictionSettings *settings;
+    FilSystemUse use;
     const FilSystem *system;
     FilIslands islands;
     FilFrictionWorkspace *workspace;
@@ -162,7 +163,8 @@ static void solve_island(void *context, int item) {
                    (size_t)fil_system_block_size(&part, m) * sizeof *r);
         }
     }
-    if (x->problem->form == FIL_FORM_GLOBAL && part.primal == NULL && count >= PRIMAL_ISLAND) {
+    if (x->use.newton && x->problem->form == FIL_FORM_GLOBAL && part.primal == NULL &&
+        count >= PRIMAL_ISLAND) {
         FilPrimal *primal;
         x->status[island] = fil_primal_create(x->problem, whole, member, count, &memory->arena,
                                               &memory->scratch, &primal);
@@ -318,6 +320,8 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     FilSystem system;
     const FilSystemUse use = {.sweeps = settings->solver == FIL_SOLVER_GAUSS_SEIDEL ||
                                         settings->solver == FIL_SOLVER_LINEARISED,
+                              .newton = settings->solver == FIL_SOLVER_AUTO ||
+                                        settings->solver == FIL_SOLVER_NEWTON,
                               .threads = threads};
     FIL_TRY(fil_system_build(problem, &use, arena, &workspace->threads[0].scratch, &system, error));
     FIL_TRY(check_solver(&system, settings->solver, error));
@@ -336,6 +340,7 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     }
     Solve x = {.problem = problem,
                .settings = settings,
+               .use = use,
                .system = &system,
                .workspace = workspace,
                .r = r,

@@ -258,7 +258,7 @@ typedef struct Factored {
     const int *offset;
     int n;
     int64_t *at;            // [entries + 1] where the rows of an entry begin in H and HA
-    int64_t *compliance_at; // [n]
+    int64_t *compliance_at; // [n + 1]
     double *velocity;       // of the bodies, A^-1 H^T r
 } Factored;
 
@@ -349,27 +349,29 @@ FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *ar
     const FilBodyRows *bodies = &problem->bodies;
     const int n = out->n;
     Factored *f = FIL_NEW(arena, Factored, 1);
-    int64_t *at = FIL_NEW(arena, int64_t, bodies->start[n] + 1);
-    int64_t *compliance_at = FIL_NEW(arena, int64_t, n);
+    int64_t *at = fil_blocks_entry_offsets(bodies, n, out->offset, arena);
+    int64_t *compliance_at = fil_system_squares(out, arena);
     double *velocity = FIL_NEW_ZEROED(arena, double, bodies->body_start[bodies->body_count]);
     if (f == NULL || at == NULL || compliance_at == NULL || velocity == NULL) {
         return FIL_E_NO_MEMORY;
-    }
-    at[0] = 0;
-    int64_t next = 0;
-    for (int i = 0; i < n; i++) {
-        const int d = fil_system_block_size(out, i);
-        compliance_at[i] = next;
-        next += (int64_t)d * d;
-        for (int e = bodies->start[i]; e < bodies->start[i + 1]; e++) {
-            at[e + 1] = at[e] + (int64_t)d * body_size(bodies, e);
-        }
     }
     *f = (Factored){bodies, problem->compliance, out->offset, n, at, compliance_at, velocity};
     out->bodies = bodies;
     out->delassus =
         (FilDelassus){f, factored_diagonal, factored_reset, factored_row, factored_update};
     return fil_system_find_scales(out, arena);
+}
+
+int64_t *fil_system_squares(const FilSystem *s, FilArena *arena) {
+    int64_t *at = FIL_NEW(arena, int64_t, s->n + 1);
+    if (at != NULL) {
+        at[0] = 0;
+        for (int i = 0; i < s->n; i++) {
+            const int64_t d = fil_system_block_size(s, i);
+            at[i + 1] = at[i] + d * d;
+        }
+    }
+    return at;
 }
 
 FilStatus fil_system_without_friction(const FilSystem *s, FilArena *arena, FilSystem *out) {

@@ -40,6 +40,7 @@ static inline int fil_system_block_size(const FilSystem *s, int i) {
 /// What a system is wanted for.
 typedef struct FilSystemUse {
     bool sweeps; // rows and updates only: W may stay factored by bodies
+    bool newton; // Newton steps: where W is an operator the primal is made
     int threads;
 } FilSystemUse;
 
@@ -68,6 +69,10 @@ FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *ar
 /// The blocks `member` of a system with a stored W, as a system of its own.
 FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, const int *local,
                           FilArena *arena, FilSystem *out);
+
+/// [n + 1] where block i begins among square blocks, d_i x d_i, one after the other. NULL without
+/// memory.
+int64_t *fil_system_squares(const FilSystem *s, FilArena *arena);
 
 /// The same system with mu = 0 in its coulomb blocks.
 FilStatus fil_system_without_friction(const FilSystem *s, FilArena *arena, FilSystem *out);

@@ -1,7 +1,7 @@
 #ifndef FIL_MATH_BLOCK_LU_PRIVATE_H
 #define FIL_MATH_BLOCK_LU_PRIVATE_H
 
-// What the analysis (block_lu_symbolic.c) hands to the numeric part (block_lu.c).
+// What the analysis (block_lu_analysis.h) hands to the numeric part (block_lu.c).
 //
 // Blocks are renumbered: position p holds block order[p]. A supernode owns consecutive positions,
 // its pivots, and has rows, the later positions that its elimination touches, ascending. Pivots and
