@@ -134,8 +134,8 @@ static FilFrictionProblem as_blocks(const Sheet *sheet, const FilSystem *s, FilA
 static FilSystem build(const FilFrictionProblem *problem, FilArena *arena, FilArena *scratch) {
     FilSystem s = {0};
     FilError error;
-    if (fil_system_build(problem, &(FilSystemUse){.newton = true, .threads = 1}, arena, scratch, &s, &error) !=
-        FIL_OK) {
+    if (fil_system_build(problem, &(FilSystemUse){.newton = true, .threads = 1}, arena, scratch, &s,
+                         &error) != FIL_OK) {
         (void)fprintf(stderr, "%s\n", error.text);
         abort();
     }

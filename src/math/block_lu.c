@@ -143,7 +143,7 @@ static ptrdiff_t place_on_stacks(FilBlockLu *lu, int rows) {
 static void add_to_info(FilBlockLuInfo *info, const Supernode *s) {
     const double k = s->k, u = s->u;
     info->nonzeros += (int64_t)(k * (k + 2.0 * u));
-    info->flops += (int64_t)(k * k * (2.0 / 3.0 * k + 2.0 * u) + 2.0 * k * u * u);
+    info->flops += (int64_t)fil_front_flops(k, u);
     if (info->largest_pivot < s->k) {
         info->largest_pivot = s->k;
     }

@@ -43,10 +43,6 @@ void fil_block_lu_postorder(int count, const int *parent, int *w, int *post);
 /// Cut the tree of supernodes into tasks for threads, and list their nodes in `arena`.
 FilStatus fil_block_lu_cut(Analysis *a, FilBlockLu *lu, FilArena *arena);
 
-static inline double fil_front_flops(double k, double u) {
-    return k * k * (2.0 / 3.0 * k + 2.0 * u) + 2.0 * k * u * u;
-}
-
 // Nanoseconds of a front: fixed cost, one pivot after the other, zeroing and adding of the update,
 // arithmetic. The constants matter little: four sets, up to a factor of 3 apart, gave times within
 // 20 percent on random graphs, a tower and a lattice, and none was best on all.

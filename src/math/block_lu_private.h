@@ -83,4 +83,9 @@ struct FilBlockLu {
 /// Sizes and places of everything for the blocks that lu->active names.
 void fil_block_lu_lay_out(FilBlockLu *lu);
 
+// Operations of a front with k pivots and u rows.
+static inline double fil_front_flops(double k, double u) {
+    return k * k * (2.0 / 3.0 * k + 2.0 * u) + 2.0 * k * u * u;
+}
+
 #endif
