@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "math/sparse.h"
+#include "small.h"
 
 static void multiply_add_3(const double *restrict a, const double *restrict x, double *restrict y) {
     y[0] += a[0] * x[0] + a[1] * x[1] + a[2] * x[2];
@@ -123,20 +124,6 @@ static int find_columns(const FilBodyRows *bodies, const FilTransposed *of, int 
     return count;
 }
 
-// W_ij += H_e (A^-1 H_f^T) for the entries e of block i and f of block j on one body.
-static void add_product(int d, int e_size, int m, const double *H, const double *HA,
-                        double *block) {
-    for (int a = 0; a < d; a++) {
-        for (int c = 0; c < e_size; c++) {
-            double sum = 0.0;
-            for (int k = 0; k < m; k++) {
-                sum += H[a * m + k] * HA[c * m + k];
-            }
-            block[a * e_size + c] += sum;
-        }
-    }
-}
-
 typedef struct Assembly {
     const FilBodyRows *bodies;
     const FilTransposed *of; // the blocks and entries of every body
@@ -155,9 +142,10 @@ static void assemble_row(void *context, int i) {
         const int m = bodies->body_start[body + 1] - bodies->body_start[body];
         for (int k = a->of->start[body]; k < a->of->start[body + 1]; k++) {
             const int j = a->of->row[k];
-            add_product(d, fil_blocks_size(W->offset, j), m, bodies->H + a->entry_at[e],
-                        bodies->HA + a->entry_at[a->of->entry[k]],
-                        a->value + W->at[fil_blocks_find(W, i, j)]);
+            fil_small_add_transposed(d, m, fil_blocks_size(W->offset, j),
+                                     bodies->H + a->entry_at[e],
+                                     bodies->HA + a->entry_at[a->of->entry[k]],
+                                     a->value + W->at[fil_blocks_find(W, i, j)]);
         }
     }
 }

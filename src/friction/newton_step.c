@@ -13,9 +13,9 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "local_small.h"
 #include "math/block_lu.h"
 #include "primal.h"
+#include "small.h"
 
 struct FilNewtonStep {
     const FilSystem *s;

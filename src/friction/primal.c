@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "local_small.h"
 #include "math/block_lu.h"
 #include "math/sparse.h"
+#include "small.h"
 
 // --- nodes and pattern ---------------------------------------------------------------------------
 
@@ -369,18 +369,6 @@ static void invert(int d, const double *Fu, const double *Fr, const double *C, d
     }
 }
 
-// block += HS H^T, rows of d.
-static void add_product(int rows, int columns, int d, const double *HS, const double *H,
-                        double *block) {
-    for (int r = 0; r < rows; r++) {
-        for (int c = 0; c < columns; c++) {
-            for (int k = 0; k < d; k++) {
-                block[r * columns + c] += HS[r * d + k] * H[c * d + k];
-            }
-        }
-    }
-}
-
 // A += H S H^T of one contact.
 static void add_contact(FilPrimalStep *step, int i, const double *S) {
     const FilPrimal *p = step->primal;
@@ -393,8 +381,9 @@ static void add_contact(FilPrimalStep *step, int i, const double *S) {
         fil_small_multiply(rows, d, d, p->H + p->H_at[first + a], S, HS);
         for (int b = 0; b < nodes; b++) {
             const int columns = fil_blocks_size(A->offset, p->contact_node[first + b]);
-            add_product(rows, columns, d, HS, p->H + p->H_at[first + b],
-                        step->value + A->at[p->pair[p->pair_at[i] + (int64_t)a * nodes + b]]);
+            fil_small_add_transposed(rows, d, columns, HS, p->H + p->H_at[first + b],
+                                     step->value +
+                                         A->at[p->pair[p->pair_at[i] + (int64_t)a * nodes + b]]);
         }
     }
 }

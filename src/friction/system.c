@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "law.h"
+#include "small.h"
 
 FilStatus fil_system_begin(const FilFrictionProblem *problem, FilArena *arena, FilSystem *out) {
     const int n = problem->block_count;
@@ -267,17 +268,6 @@ static int body_size(const FilBodyRows *bodies, int e) {
     return bodies->body_start[body + 1] - bodies->body_start[body];
 }
 
-// block += H HA^T, rows of m.
-static void add_product(int d, int m, const double *H, const double *HA, double *block) {
-    for (int a = 0; a < d; a++) {
-        for (int c = 0; c < d; c++) {
-            for (int k = 0; k < m; k++) {
-                block[a * d + c] += H[a * m + k] * HA[c * m + k];
-            }
-        }
-    }
-}
-
 static void factored_diagonal(const void *self, int i, double *block) {
     const Factored *f = self;
     const FilBodyRows *bodies = f->bodies;
@@ -286,8 +276,8 @@ static void factored_diagonal(const void *self, int i, double *block) {
     for (int e = bodies->start[i]; e < bodies->start[i + 1]; e++) {
         for (int g = bodies->start[i]; g < bodies->start[i + 1]; g++) {
             if (bodies->body[e] == bodies->body[g]) {
-                add_product(d, body_size(bodies, e), bodies->H + f->at[e], bodies->HA + f->at[g],
-                            block);
+                fil_small_add_transposed(d, body_size(bodies, e), d, bodies->H + f->at[e],
+                                         bodies->HA + f->at[g], block);
             }
         }
     }
