@@ -4,7 +4,8 @@
 //   2  proximal Newton (proximal.c): solves nearly everything
 //   3  if it stalls: once more from the best iterate with another scale of the function
 //   4  if that did not help: look for a proof that there is no solution
-//   5  else the Cadoux fixed point, which shares none of Newton's failure modes
+//   5  else a path from a smoothed problem (continuation.c): finds what Newton cycles around
+//   6  else the Cadoux fixed point, which shares none of Newton's failure modes
 //
 // The proof. Let y have y_i in the impulse cone of its block, with no tangential part in coulomb
 // blocks, W^T y = 0 and y . b < 0. For every r then y . u = y . b < 0, but a lawful u has
@@ -14,7 +15,6 @@
 //
 // Every choice depends on iterations and residuals alone.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -203,5 +203,5 @@ FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *
         return FIL_OK;
     }
     result->fallbacks++;
-    return getenv("NOCAD") ? FIL_OK : try_cadoux(s, task, r, result);
+    return try_cadoux(s, task, r, result);
 }

@@ -40,7 +40,13 @@
 #include "base/timer.h"
 #include "law.h"
 
-enum { FIRST_STEPS = 60, CORRECTIONS = 6, FINISH_STEPS = 120, MAX_STEPS = 6000 };
+enum {
+    FIRST_STEPS = 60,
+    CORRECTIONS = 6,
+    FINISH_STEPS = 120,
+    MAX_STEPS = 10000,
+    MAX_WORK = 4000000
+};
 
 static const double BEGIN = -3.0, END = 30.0; // of l
 static const double FIRST_FINISH = 4.0, BETWEEN_FINISHES = 2.5;
@@ -48,7 +54,7 @@ static const double LARGEST_MOVE = 2.0; // of l in one step
 static const double CORRECTED = 1e-3;   // of the step
 static const double SHORTEST_STEP = 1e-9;
 static const double SHORT_STEP = 1e-6; // any turn is taken
-static const double LEAST_COSINE = 0.7;
+static const double LEAST_COSINE = 0.9;
 
 typedef struct Path {
     const FilSystem *s;
@@ -280,7 +286,7 @@ static bool correct(Path *x, double ds, double *l, int *count) {
         }
         *l += dl;
         const double length = sqrt(x->weight * dot(x, x->a, x->a) + dl * dl);
-        if (!(length <= 2.0 * ds) || length > 0.7 * previous) {
+        if (!(length <= 0.5 * ds) || length > 0.5 * previous) {
             return false;
         }
         previous = length;
@@ -381,13 +387,14 @@ FilStatus fil_continuation_solve(const FilSystem *s, const FilIslandTask *task, 
     x.J = fil_newton_step_jacobian(x.step);
     static const double softness[] = {1.0, 0.3}; // where one path is lost another may not be
     const int asked = task->settings->max_iterations;
+    const int most = s->n > MAX_WORK / MAX_STEPS ? MAX_WORK / s->n : MAX_STEPS;
     End end = END_LOST;
     for (int k = 0; k < 2 && end == END_LOST; k++) {
-        const int left = asked > 0 ? asked - result->iterations : MAX_STEPS;
+        const int left = asked > 0 ? asked - result->iterations : most;
         x.softness = softness[k];
         if (find_begin(&x)) {
             start(&x);
-            end = follow(&x, finish, left < MAX_STEPS ? left : MAX_STEPS, result);
+            end = follow(&x, finish, left < most ? left : most, result);
         }
     }
     result->outcome = end == END_SOLVED ? FIL_CONVERGED : end == END_LOST ? FIL_STALLED : FIL_LIMIT;

@@ -17,8 +17,9 @@ bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const d
         *scaled = residual;
     }
     return residual <= task->scaled &&
-           (isinf(task->natural) ||
-            sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r, task->threads)) <= task->natural);
+           (isinf(task->natural) || sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r,
+                                                           task->threads)) <= task->natural) &&
+           fil_system_is_steep_lawful(s, u, r, task->scaled, task->threads);
 }
 
 typedef struct Report {

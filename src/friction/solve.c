@@ -239,7 +239,7 @@ static FilStatus solve_islands(Solve *x) {
 }
 
 // The worst outcome of the islands; the residual of the whole has the last word.
-static void summarise(const Solve *x, FilFrictionInfo *info) {
+static void summarise(const Solve *x, bool lawful, FilFrictionInfo *info) {
     static const int severity[] = {
         [FIL_CONVERGED] = 0, [FIL_LIMIT] = 1, [FIL_STALLED] = 2, [FIL_NO_SOLUTION] = 3};
     const FilFrictionSettings *settings = x->settings;
@@ -259,7 +259,7 @@ static void summarise(const Solve *x, FilFrictionInfo *info) {
     info->largest_island = x->islands.count > 0
                                ? x->islands.start[x->order[0] + 1] - x->islands.start[x->order[0]]
                                : 0;
-    const bool good = info->residual.scaled <= settings->tolerance &&
+    const bool good = lawful && info->residual.scaled <= settings->tolerance &&
                       (settings->natural_tolerance <= 0.0 ||
                        info->residual.natural <= settings->natural_tolerance);
     if (good) {
@@ -346,7 +346,8 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     fil_system_velocity(&system, r, u, threads);
     info->residual = fil_system_residual(&system, u, r, threads);
     info->conditioning = count_dofs(problem) > 0 ? (double)system.size / count_dofs(problem) : 0.0;
-    summarise(&x, info);
+    summarise(&x, fil_system_is_steep_lawful(&system, u, r, settings->tolerance * x.unit, threads),
+              info);
     publish(problem, &system, r, u, work, solution);
     info->seconds.total = fil_seconds() - begin;
     info->seconds.other =

@@ -433,6 +433,12 @@ static double add_squares(void *context, int first, int last) {
         case FIL_MEASURE_NATURAL:
             sum += fil_law_natural(s->kind[i], d, s->mu[i], 1.0, u, r, NULL);
             break;
+        case FIL_MEASURE_STEEP:
+            if (s->kind[i] == FIL_BLOCK_COULOMB && s->mu[i] > 1.0) {
+                sum += fil_law_alart_curnier(s->kind[i], d, s->mu[i], s->rho[i], u, r, NULL) /
+                       (s->rho[i] * s->rho[i]);
+            }
+            break;
         case FIL_MEASURE_ALART_CURNIER:
             sum += 0.5 * fil_law_alart_curnier(s->kind[i], d, s->mu[i], 1.0, u, r, NULL);
             break;
@@ -445,6 +451,11 @@ double fil_system_square(const FilSystem *s, FilMeasure measure, const double *u
                          int threads) {
     Square x = {s, measure, u, r};
     return fil_parallel_sum(s->n, s->n > 4096 ? threads : 1, add_squares, &x);
+}
+
+bool fil_system_is_steep_lawful(const FilSystem *s, const double *u, const double *r, double scaled,
+                                int threads) {
+    return sqrt(fil_system_square(s, FIL_MEASURE_STEEP, u, r, threads)) <= 10.0 * scaled;
 }
 
 double fil_system_unit(const FilSystem *s) {

@@ -78,17 +78,24 @@ void fil_system_velocity(const FilSystem *s, const double *r, double *u, int thr
 typedef enum FilMeasure {
     FIL_MEASURE_SCALED,
     FIL_MEASURE_NATURAL,
-    FIL_MEASURE_ALART_CURNIER
+    FIL_MEASURE_ALART_CURNIER,
+    FIL_MEASURE_STEEP
 } FilMeasure;
 
 /// Sum over the blocks of the squared residual of (u, r), before any division by |b|: of the
-/// natural map with rho_i in the unit of a velocity, of the natural map with rho = 1, or of half
-/// the Alart-Curnier function with rho = 1.
+/// natural map with rho_i in the unit of a velocity, of the natural map with rho = 1, of half the
+/// Alart-Curnier function with rho = 1, or of that function with rho_i in the unit of a velocity,
+/// over the coulomb blocks with mu > 1 only.
 double fil_system_square(const FilSystem *s, FilMeasure measure, const double *u, const double *r,
                          int threads);
 
 /// The residuals of a whole problem.
 FilResidual fil_system_residual(const FilSystem *s, const double *u, const double *r, int threads);
+
+/// Whether coulomb blocks with mu > 1 obey the law by the Alart-Curnier function too, to ten times
+/// `scaled`. The natural map is blind there: it sees u_N < 0 divided by the length of (1, mu).
+bool fil_system_is_steep_lawful(const FilSystem *s, const double *u, const double *r, double scaled,
+                                int threads);
 
 /// |b|, or 1 where b = 0: what `scaled` is divided by.
 double fil_system_unit(const FilSystem *s);
