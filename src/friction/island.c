@@ -10,16 +10,19 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
+static const double STEEP_PART = 0.1;
+
 bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const double *u,
                           const double *r, double *scaled) {
-    const double residual = sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, task->threads));
+    const double residual =
+        fmax(sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, task->threads)),
+             STEEP_PART * sqrt(fil_system_square(s, FIL_MEASURE_STEEP, u, r, task->threads)));
     if (scaled != NULL) {
         *scaled = residual;
     }
     return residual <= task->scaled &&
-           (isinf(task->natural) || sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r,
-                                                           task->threads)) <= task->natural) &&
-           fil_system_is_steep_lawful(s, u, r, task->scaled, task->threads);
+           (isinf(task->natural) ||
+            sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r, task->threads)) <= task->natural);
 }
 
 typedef struct Report {

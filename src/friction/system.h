@@ -72,6 +72,20 @@ FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, 
 /// The same system with mu = 0 in its coulomb blocks.
 FilStatus fil_system_without_friction(const FilSystem *s, FilArena *arena, FilSystem *out);
 
+/// Powers of two that bring a system near 1: W' = W / 2^w, b' = b / 2^b, and with them
+/// r' = r 2^(w - b), u' = u / 2^b. Both 0: it was left as it is.
+typedef struct FilUnits {
+    int w, b;
+} FilUnits;
+
+/// The same system in units in which no square of an entry overflows or vanishes, where it is given
+/// by blocks or bodies and W, b or the impulses b / W are beyond 1e60 or below 1e-60. `out` may be
+/// s.
+FilStatus fil_system_rescale(const FilSystem *s, FilArena *arena, FilSystem *out, FilUnits *units);
+
+/// x 2^power, kept finite.
+void fil_scale_by_power(int size, int power, double *x);
+
 /// u = W r + b.
 void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads);
 
@@ -89,7 +103,7 @@ typedef enum FilMeasure {
 double fil_system_square(const FilSystem *s, FilMeasure measure, const double *u, const double *r,
                          int threads);
 
-/// The residuals of a whole problem.
+/// The residuals of a whole problem; what overflows is DBL_MAX.
 FilResidual fil_system_residual(const FilSystem *s, const double *u, const double *r, int threads);
 
 /// Whether coulomb blocks with mu > 1 obey the law by the Alart-Curnier function too, to ten times
