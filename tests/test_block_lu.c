@@ -855,6 +855,29 @@ static void threads_do_not_change_a_bit(void) {
     fil_arena_destroy(&arena);
 }
 
+// Exchanging two rows, or turning one, turns the sign of the determinant.
+static void sign_of_the_determinant_is_known(void) {
+    FilArena arena = fil_arena_make(NULL);
+    static const int offset[] = {0, 2, 3}, start[] = {0, 2, 4}, column[] = {0, 1, 0, 1};
+    const FilBlockPattern pattern = {2, offset, start, column};
+    FilBlockLu *lu = make_lu(&arena, &pattern);
+    // blocks of [a b | c; d e | f; g h | i]: a b d e, c f, g h, i
+    static const double cases[][9] = {
+        {1, 0, 0, 1, 0, 0, 0, 0, 1},    {0, 1, 1, 0, 0, 0, 0, 0, 1},
+        {1, 0, 0, 1, 0, 0, 0, 0, -1},   {0, 1, -1, 0, 0, 0, 0, 0, 1},
+        {2, 1, 1, 3, 1, -2, 1, 4, -5},  {1, 2, 3, 4, 5, 6, 7, 8, 0.5},
+        {-2, 1, 1, -3, 1, 2, 1, 1, -4}, {0, 0.1, -3, 7, 1, 2, 1, 1, 0.5}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const double *v = cases[k];
+        const double determinant = v[0] * (v[3] * v[8] - v[5] * v[7]) -
+                                   v[1] * (v[2] * v[8] - v[5] * v[6]) +
+                                   v[4] * (v[2] * v[7] - v[3] * v[6]);
+        CHECK(fil_block_lu_factor(lu, v, NULL) == 0);
+        CHECK(fil_block_lu_sign(lu) == (determinant > 0.0 ? 1 : -1));
+    }
+    fil_arena_destroy(&arena);
+}
+
 #define TESTS(X)                                          \
     X(products_have_the_bits_of_plain_loops)              \
     X(dense_factors_multiply_back)                        \
@@ -868,6 +891,7 @@ static void threads_do_not_change_a_bit(void) {
     X(symmetric_systems_agree_with_cholmod)               \
     X(singular_matrices_give_finite_answers)              \
     X(zero_diagonals_and_extreme_scales_stay_finite)      \
+    X(sign_of_the_determinant_is_known)                   \
     X(inactive_blocks_are_left_out)                       \
     X(order_of_the_blocks_does_not_matter)                \
     X(factoring_again_allocates_nothing)                  \

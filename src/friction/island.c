@@ -11,9 +11,13 @@
 #include "base/parallel.h"
 #include "math/union_find.h"
 
+static const double STEEP_PART = 0.1;
+
 bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const double *u,
                           const double *r, double *scaled) {
-    const double residual = sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, task->threads));
+    const double residual =
+        fmax(sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, task->threads)),
+             STEEP_PART * sqrt(fil_system_square(s, FIL_MEASURE_STEEP, u, r, task->threads)));
     if (scaled != NULL) {
         *scaled = residual;
     }

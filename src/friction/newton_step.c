@@ -172,3 +172,15 @@ bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d) {
     (void)fil_block_lu_factor(step->lu, step->value, NULL);
     return fil_block_lu_solve(step->lu, d);
 }
+
+bool fil_newton_step_again(FilNewtonStep *step, const double *F, double *d) {
+    if (step->primal != NULL) {
+        return fil_primal_step_solve(step->primal, &step->jacobian, F, d);
+    }
+    fill_right_side(step, F, d);
+    return fil_block_lu_solve(step->lu, d);
+}
+
+int fil_newton_step_sign(const FilNewtonStep *step) {
+    return step->primal != NULL ? 0 : fil_block_lu_sign(step->lu);
+}

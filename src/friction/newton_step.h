@@ -28,4 +28,10 @@ FilJacobian fil_newton_step_jacobian(FilNewtonStep *step);
 /// d from F. False when the matrix was so singular that d is of no use.
 bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d);
 
+/// The same for another F, with the Jacobian of the last solve.
+bool fil_newton_step_again(FilNewtonStep *step, const double *F, double *d);
+
+/// Sign of the determinant of the matrix of the last solve; 0 where it is not known.
+int fil_newton_step_sign(const FilNewtonStep *step);
+
 #endif

@@ -4,6 +4,7 @@
 // Newton on proximal problems: see proximal.c.
 
 #include "island.h"
+#include "newton_step.h"
 
 typedef struct FilProximal FilProximal;
 
@@ -19,5 +20,8 @@ void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
 /// One step of the proximal-point method with a fixed delta: r := the solution of the proximal
 /// problem around r. False when Newton did not find it.
 bool fil_proximal_move(FilProximal *x, double delta, double *r);
+
+/// Its linear system, for others to use between runs.
+FilNewtonStep *fil_proximal_step(FilProximal *x);
 
 #endif

@@ -720,3 +720,15 @@ bool fil_block_lu_solve(FilBlockLu *lu, double *x) {
     }
     return finite;
 }
+
+int fil_block_lu_sign(const FilBlockLu *lu) {
+    int sign = 1;
+    for (int t = 0; t < lu->supernode_count; t++) {
+        const Supernode *s = &lu->node[t];
+        for (int i = 0; i < s->k; i++) {
+            const bool exchanged = lu->pivot[s->unknown + i] != i;
+            sign = exchanged != (lu->inverse[s->unknown + i] < 0.0) ? -sign : sign;
+        }
+    }
+    return sign;
+}
