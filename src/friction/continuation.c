@@ -138,7 +138,7 @@ static double linearise(Path *x, const double *r, double l) {
     for (int i = 0; i < s->n; i++) {
         const int d = fil_system_block_size(s, i), o = s->offset[i];
         const double root = sqrt(s->rho[i]), to_u = root / x->unit, to_r = 1.0 / (root * x->unit);
-        double u[FIL_BLOCK_MAX], v[FIL_BLOCK_MAX];
+        double u[FIL_BLOCK_MAX] = {0.0}, v[FIL_BLOCK_MAX] = {0.0};
         for (int k = 0; k < d; k++) {
             u[k] = x->u[o + k] * to_u;
             v[k] = r[o + k] * to_r;
@@ -214,9 +214,9 @@ static bool find_begin(Path *x) {
         if (length <= 1e-12 * whole) {
             return true;
         }
-        double new = INFINITY;
-        for (double factor = 1.0; !(new <= (1.0 - 0.1 * factor) * old) && factor > 1e-3;
-             factor *= 0.5) {
+        double new = INFINITY, factor = 2.0;
+        while (!(new <= (1.0 - 0.1 * factor) * old) && factor > 1e-3) {
+            factor *= 0.5;
             for (int k = 0; k < size; k++) {
                 trial[k] = x->r[k] + factor * x->a[k];
             }
@@ -372,12 +372,12 @@ FilStatus fil_continuation_solve(const FilSystem *s, const FilIslandTask *task, 
               .step = fil_proximal_step(finish),
               .unit = find_unit(s),
               .best_scaled = INFINITY,
-              .best = r,
               .r = FIL_NEW(arena, double, s->size),
               .u = FIL_NEW(arena, double, s->size),
               .F = FIL_NEW(arena, double, s->size),
               .Fl = FIL_NEW(arena, double, s->size),
               .corrected = FIL_NEW(arena, double, s->size),
+              .best = FIL_NEW(arena, double, s->size),
               .a = FIL_NEW(arena, double, s->size),
               .v = FIL_NEW(arena, double, s->size),
               .t = FIL_NEW(arena, double, s->size)};
@@ -396,6 +396,9 @@ FilStatus fil_continuation_solve(const FilSystem *s, const FilIslandTask *task, 
             start(&x);
             end = follow(&x, finish, left < most ? left : most, result);
         }
+    }
+    if (isfinite(x.best_scaled)) {
+        memcpy(r, x.best, (size_t)s->size * sizeof *r);
     }
     result->outcome = end == END_SOLVED ? FIL_CONVERGED : end == END_LOST ? FIL_STALLED : FIL_LIMIT;
     result->iterations += x.iterations;
