@@ -45,7 +45,7 @@ enum {
     CORRECTIONS = 6,
     FINISH_STEPS = 120,
     MAX_STEPS = 10000,
-    MAX_WORK = 4000000
+    MAX_WORK = 2000000
 };
 
 static const double BEGIN = -3.0, END = 30.0; // of l
@@ -318,9 +318,9 @@ static bool try_finish(Path *x, FilProximal *finish, FilIslandResult *result) {
     return solved;
 }
 
-// From the begin to a solution, or until `limit` steps are spent or no step is short enough.
-static End follow(Path *x, FilProximal *finish, int limit, FilIslandResult *result) {
-    const int size = x->s->size, last = result->iterations + limit;
+// From the begin to a solution, or until `last` iterations are reached or no step is short enough.
+static End follow(Path *x, FilProximal *finish, int last, FilIslandResult *result) {
+    const int size = x->s->size;
     double ds = 0.1, next_finish = FIRST_FINISH;
     while (result->iterations + x->iterations < last) {
         double l;
@@ -387,14 +387,15 @@ FilStatus fil_continuation_solve(const FilSystem *s, const FilIslandTask *task, 
     x.J = fil_newton_step_jacobian(x.step);
     static const double softness[] = {1.0, 0.3}; // where one path is lost another may not be
     const int asked = task->settings->max_iterations;
-    const int most = s->n > MAX_WORK / MAX_STEPS ? MAX_WORK / s->n : MAX_STEPS;
+    int last = result->iterations +
+               (s->n > MAX_WORK / MAX_STEPS ? MAX_WORK / s->n : MAX_STEPS); // of all paths
+    last = asked > 0 && asked < last ? asked : last;
     End end = END_LOST;
     for (int k = 0; k < 2 && end == END_LOST; k++) {
-        const int left = asked > 0 ? asked - result->iterations : most;
         x.softness = softness[k];
         if (find_begin(&x)) {
             start(&x);
-            end = follow(&x, finish, left < most ? left : most, result);
+            end = follow(&x, finish, last, result);
         }
     }
     if (isfinite(x.best_scaled)) {
