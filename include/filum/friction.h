@@ -141,7 +141,8 @@ typedef struct FilFrictionProblem {
     const double *compliance; ///< optional block-diagonal C added to W: d_i x d_i each, or NULL
 } FilFrictionProblem;
 
-/// How far (u, r) is from obeying the laws; u~ = u + mu |u_T| e for coulomb blocks, else u.
+/// How far (u, r) is from obeying the laws; u~ = u + mu |u_T| e for coulomb blocks, else u. Always
+/// finite: what overflows is DBL_MAX.
 typedef struct FilResidual {
     double
         scaled; ///< sqrt(sum |(r_i - P(r_i - rho_i u~_i)) / rho_i|^2) / |b|, rho = d_i / trace W_ii
@@ -161,12 +162,15 @@ typedef struct FilFrictionSettings {
     FilLocalSolver local;       ///< for gauss-seidel
     FilNewtonFunction function; ///< for newton
     FilConvexSolver convex;     ///< for cadoux, socqp, convex
-    double tolerance;           ///< > 0; converged means residual.scaled <= tolerance
-    double natural_tolerance;   ///< and residual.natural <= this; 0: not asked for
-    int max_iterations;         ///< 0: the solver's own limit
-    int facet_count;            ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
-    int thread_count;           ///< 0: as many as OpenMP offers
-    bool warm_start;            ///< start from the r given in the solution
+    /// > 0; converged means residual.scaled <= tolerance. Contacts with mu > 1, where that measure
+    /// is blind to penetration, must obey the Alart-Curnier function as well, in velocities, to 10
+    /// tolerance |b|.
+    double tolerance;
+    double natural_tolerance; ///< and residual.natural <= this; 0: not asked for
+    int max_iterations;       ///< 0: the solver's own limit
+    int facet_count;          ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
+    int thread_count;         ///< 0: as many as OpenMP offers
+    bool warm_start;          ///< start from the r given in the solution
     /// False stops. Never called by two threads at once; the reports of islands interleave.
     bool (*on_iteration)(void *user, const FilFrictionProgress *progress);
     void *user;

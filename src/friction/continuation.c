@@ -45,7 +45,7 @@ enum {
     CORRECTIONS = 6,
     FINISH_STEPS = 120,
     MAX_STEPS = 10000,
-    MAX_WORK = 4000000
+    MAX_WORK = 2000000
 };
 
 static const double BEGIN = -3.0, END = 30.0; // of l
@@ -138,7 +138,7 @@ static double linearise(Path *x, const double *r, double l) {
     for (int i = 0; i < s->n; i++) {
         const int d = fil_system_block_size(s, i), o = s->offset[i];
         const double root = sqrt(s->rho[i]), to_u = root / x->unit, to_r = 1.0 / (root * x->unit);
-        double u[FIL_BLOCK_MAX], v[FIL_BLOCK_MAX];
+        double u[FIL_BLOCK_MAX] = {0.0}, v[FIL_BLOCK_MAX] = {0.0};
         for (int k = 0; k < d; k++) {
             u[k] = x->u[o + k] * to_u;
             v[k] = r[o + k] * to_r;
@@ -214,9 +214,9 @@ static bool find_begin(Path *x) {
         if (length <= 1e-12 * whole) {
             return true;
         }
-        double new = INFINITY;
-        for (double factor = 1.0; !(new <= (1.0 - 0.1 * factor) * old) && factor > 1e-3;
-             factor *= 0.5) {
+        double new = INFINITY, factor = 2.0;
+        while (!(new <= (1.0 - 0.1 * factor) * old) && factor > 1e-3) {
+            factor *= 0.5;
             for (int k = 0; k < size; k++) {
                 trial[k] = x->r[k] + factor * x->a[k];
             }
@@ -318,9 +318,9 @@ static bool try_finish(Path *x, FilProximal *finish, FilIslandResult *result) {
     return solved;
 }
 
-// From the begin to a solution, or until `limit` steps are spent or no step is short enough.
-static End follow(Path *x, FilProximal *finish, int limit, FilIslandResult *result) {
-    const int size = x->s->size, last = result->iterations + limit;
+// From the begin to a solution, or until `last` iterations are reached or no step is short enough.
+static End follow(Path *x, FilProximal *finish, int last, FilIslandResult *result) {
+    const int size = x->s->size;
     double ds = 0.1, next_finish = FIRST_FINISH;
     while (result->iterations + x->iterations < last) {
         double l;
@@ -372,12 +372,12 @@ FilStatus fil_continuation_solve(const FilSystem *s, const FilIslandTask *task, 
               .step = fil_proximal_step(finish),
               .unit = find_unit(s),
               .best_scaled = INFINITY,
-              .best = r,
               .r = FIL_NEW(arena, double, s->size),
               .u = FIL_NEW(arena, double, s->size),
               .F = FIL_NEW(arena, double, s->size),
               .Fl = FIL_NEW(arena, double, s->size),
               .corrected = FIL_NEW(arena, double, s->size),
+              .best = FIL_NEW(arena, double, s->size),
               .a = FIL_NEW(arena, double, s->size),
               .v = FIL_NEW(arena, double, s->size),
               .t = FIL_NEW(arena, double, s->size)};
@@ -387,15 +387,19 @@ FilStatus fil_continuation_solve(const FilSystem *s, const FilIslandTask *task, 
     x.J = fil_newton_step_jacobian(x.step);
     static const double softness[] = {1.0, 0.3}; // where one path is lost another may not be
     const int asked = task->settings->max_iterations;
-    const int most = s->n > MAX_WORK / MAX_STEPS ? MAX_WORK / s->n : MAX_STEPS;
+    int last = result->iterations +
+               (s->n > MAX_WORK / MAX_STEPS ? MAX_WORK / s->n : MAX_STEPS); // of all paths
+    last = asked > 0 && asked < last ? asked : last;
     End end = END_LOST;
     for (int k = 0; k < 2 && end == END_LOST; k++) {
-        const int left = asked > 0 ? asked - result->iterations : most;
         x.softness = softness[k];
         if (find_begin(&x)) {
             start(&x);
-            end = follow(&x, finish, left < most ? left : most, result);
+            end = follow(&x, finish, last, result);
         }
+    }
+    if (isfinite(x.best_scaled)) {
+        memcpy(r, x.best, (size_t)s->size * sizeof *r);
     }
     result->outcome = end == END_SOLVED ? FIL_CONVERGED : end == END_LOST ? FIL_STALLED : FIL_LIMIT;
     result->iterations += x.iterations;

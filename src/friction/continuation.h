@@ -7,8 +7,8 @@
 #include "proximal.h"
 
 /// Follow the path. `finish` solves the problem itself from points of the path that are near its
-/// end; its linear system is used on the way. `r` receives the better of what it held and of what
-/// was found. For systems with a stored W.
+/// end; its linear system is used on the way. `r` receives the best that it found, and is left
+/// alone where it found nothing. For systems with a stored W.
 FilStatus fil_continuation_solve(const FilSystem *s, const FilIslandTask *task, FilProximal *finish,
                                  double *r, FilIslandResult *result);
 
