@@ -44,6 +44,31 @@ typedef struct CliOption {
     const CliChoice *choices;
 } CliOption;
 
+// Rows of the option table of a verb; `field` is in the verb's struct Options.
+#define CLI_OPTION_FLAG(name_, field, text_) \
+    { .name = (name_), .kind = CLI_FLAG, .offset = offsetof(Options, field), .text = (text_) }
+#define CLI_OPTION_TEXT(name_, value_, field, text_)                                              \
+    {                                                                                             \
+        .name = (name_), .value = (value_), .kind = CLI_TEXT, .offset = offsetof(Options, field), \
+        .text = (text_)                                                                           \
+    }
+#define CLI_OPTION_COUNT(name_, value_, field, low_, high_, text_)                                 \
+    {                                                                                              \
+        .name = (name_), .value = (value_), .kind = CLI_COUNT, .offset = offsetof(Options, field), \
+        .low = (low_), .high = (high_), .text = (text_)                                            \
+    }
+#define CLI_OPTION_REAL(name_, value_, field, low_, high_, text_)                                 \
+    {                                                                                             \
+        .name = (name_), .value = (value_), .kind = CLI_REAL, .offset = offsetof(Options, field), \
+        .low = (low_), .high = (high_), .text = (text_)                                           \
+    }
+#define CLI_OPTION_CHOICE(name_, value_, field, list, text_)           \
+    {                                                                  \
+        .name = (name_), .value = (value_), .kind = CLI_CHOICE,        \
+        .offset = offsetof(Options, field), .choices = (list),         \
+        .choice_count = sizeof(list) / sizeof *(list), .text = (text_) \
+    }
+
 typedef struct CliVerb {
     const char *name;
     const char *operands;    // "FILE..."
@@ -82,6 +107,10 @@ void cli_help_completion(void);
 /// finite null.
 void cli_print_json_text(const char *text);
 void cli_print_json_number(const char *name, double value);
+
+/// Let the first Ctrl-C only be noted, so that what was found so far is still told; a second kills.
+void cli_catch_interrupt(void);
+bool cli_is_interrupted(void);
 
 /// Seconds of a clock that only goes forward.
 double cli_clock(void);

@@ -1,4 +1,5 @@
-// cmd_bench.c - filum bench friction: what the solvers cost, and what they reach.
+// cmd_bench.c - filum bench: what the friction solvers (and, in bench_rods.c, the rods) cost, and
+// what they reach.
 //
 // Three tables. `local`: Gauss-Seidel with each one-contact solver (failures, sweeps, time).
 // `auto`: the default solver, problem by problem. `scaling`: its cost on fibres as they grow, on
@@ -6,6 +7,7 @@
 // from the generators. --rivals hands over to a program of its own, filum-rivals, which alone is
 // linked with the rivals.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#include "bench_rods.h"
 #include "cli.h"
 #include "files.h"
 #include "suite.h"
@@ -17,7 +19,6 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,86 +38,27 @@ static const CliChoice tables[] = {
     [TABLE_AUTO] = {"auto", "the default solver, problem by problem"},
     [TABLE_SCALING] = {"scaling", "the default solver on ever more fibres"},
 };
-static const char *const outcomes[] = {
-#define X(code, name, text) [code] = (name),
-    FIL_OUTCOMES(X)
-#undef X
-};
-#define FIELD(name) .offset = offsetof(Options, name)
 
 static const CliOption option_table[] = {
-    {.name = "table",
-     .value = "NAME",
-     .kind = CLI_CHOICE,
-     FIELD(table),
-     .choices = tables,
-     .choice_count = sizeof tables / sizeof *tables,
-     .text = "which table"},
-    {.name = "rivals",
-     .kind = CLI_FLAG,
-     FIELD(rivals),
-     .text = "instead, the default solver beside four of Siconos, on one thread"},
-    {.name = "quick", .kind = CLI_FLAG, FIELD(quick), .text = "fewer and smaller problems"},
-    {.name = "json", .kind = CLI_FLAG, FIELD(json), .text = "one JSON object a line, not tables"},
-    {.name = "tol",
-     .value = "TOL",
-     .kind = CLI_REAL,
-     FIELD(tol),
-     .low = 0.0,
-     .high = 1.0,
-     .text = "of auto, scaling and rivals; default 1e-8"},
-    {.name = "local-tol",
-     .value = "TOL",
-     .kind = CLI_REAL,
-     FIELD(local_tol),
-     .low = 0.0,
-     .high = 1.0,
-     .text = "of Gauss-Seidel; default 1e-4"},
-    {.name = "sweeps",
-     .value = "N",
-     .kind = CLI_COUNT,
-     FIELD(sweeps),
-     .low = 1,
-     .high = INT_MAX,
-     .text = "of Gauss-Seidel at most; default 1000"},
-    {.name = "contacts",
-     .value = "N",
-     .kind = CLI_COUNT,
-     FIELD(contacts),
-     .low = 100,
-     .high = FIL_GENERATE_CONTACT_MAX,
-     .text = "largest problem of scaling; default 100000"},
-    {.name = "seconds",
-     .value = "S",
-     .kind = CLI_REAL,
-     FIELD(seconds),
-     .low = 0.001,
-     .high = 1e6,
-     .text = "a solve may take at most; default 60, rivals 6"},
-    {.name = "repeat",
-     .value = "N",
-     .kind = CLI_COUNT,
-     FIELD(repeat),
-     .low = 1,
-     .high = 1000,
-     .text = "solves of which the fastest counts; default 3"},
-    {.name = "threads",
-     .value = "N",
-     .kind = CLI_COUNT,
-     FIELD(threads),
-     .low = 0,
-     .high = 4096,
-     .text = "of auto; default 1, 0 is as many as the machine offers"},
+    CLI_OPTION_CHOICE("table", "NAME", table, tables, "which table"),
+    CLI_OPTION_FLAG("rivals", rivals,
+                    "instead, the default solver beside four of Siconos, on one thread"),
+    CLI_OPTION_FLAG("quick", quick, "fewer and smaller problems"),
+    CLI_OPTION_FLAG("json", json, "one JSON object a line, not tables"),
+    CLI_OPTION_REAL("tol", "TOL", tol, 0.0, 1.0, "of auto, scaling and rivals; default 1e-8"),
+    CLI_OPTION_REAL("local-tol", "TOL", local_tol, 0.0, 1.0, "of Gauss-Seidel; default 1e-4"),
+    CLI_OPTION_COUNT("sweeps", "N", sweeps, 1, INT_MAX, "of Gauss-Seidel at most; default 1000"),
+    CLI_OPTION_COUNT("contacts", "N", contacts, 100, FIL_GENERATE_CONTACT_MAX,
+                     "largest problem of scaling; default 100000"),
+    CLI_OPTION_REAL("seconds", "S", seconds, 0.001, 1e6,
+                    "a solve may take at most; default 60, rivals 6"),
+    CLI_OPTION_COUNT("repeat", "N", repeat, 1, 1000,
+                     "solves of which the fastest counts; default 3"),
+    CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
+                     "of auto; default 1, 0 is as many as the machine offers"),
 };
 
 // --- problems ------------------------------------------------------------------------------------
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number) {
-    (void)number;
-    interrupted = 1;
-}
 
 // A problem, made or read, with room for its solution.
 typedef struct Case {
@@ -186,7 +128,7 @@ typedef struct Watch {
 
 static bool on_iteration(void *user, const FilFrictionProgress *progress) {
     (void)progress;
-    return !interrupted && cli_clock() < ((Watch *)user)->end;
+    return !cli_is_interrupted() && cli_clock() < ((Watch *)user)->end;
 }
 
 // One solve from zero; seconds, or a negative number after saying what is wrong.
@@ -215,7 +157,8 @@ static double solve_best(Case *it, const FilFrictionSettings *settings,
                          FilFrictionInfo *info) {
     double best = solve_once(it, settings, workspace, options->seconds, info);
     double spent = best;
-    for (int k = 0; k < options->repeat && best >= 0.0 && spent < 2.0 && !interrupted; k++) {
+    for (int k = 0; k < options->repeat && best >= 0.0 && spent < 2.0 && !cli_is_interrupted();
+         k++) {
         const double seconds = solve_once(it, settings, workspace, options->seconds, info);
         best = k == 0 || seconds < best ? seconds : best;
         spent += seconds;
@@ -319,14 +262,14 @@ static CliStatus bench_auto(Case *it, const Options *options, FilFrictionWorkspa
         (void)fputs("{\"table\":\"auto\",\"problem\":", stdout);
         cli_print_json_text(it->name);
         (void)printf(",\"contacts\":%d,\"outcome\":\"%s\",\"iterations\":%d", it->contacts,
-                     outcomes[info.outcome], info.iterations);
+                     fil_outcome_name(info.outcome), info.iterations);
         cli_print_json_number("scaled", info.residual.scaled);
         cli_print_json_number("natural", info.residual.natural);
         cli_print_json_number("seconds", seconds);
         (void)puts("}");
     } else {
         (void)printf("%-44s  %8d  %-11s  %10d  %-8.2e  %-8.2e  %9.6f\n", it->name, it->contacts,
-                     outcomes[info.outcome], info.iterations, info.residual.scaled,
+                     fil_outcome_name(info.outcome), info.iterations, info.residual.scaled,
                      info.residual.natural, seconds);
     }
     const CliStatus told = cli_flush();
@@ -360,15 +303,15 @@ static void print_scaling(const Case *it, double nu, int threads, const FilFrict
     if (options->json) {
         (void)printf("{\"table\":\"scaling\",\"contacts\":%d,\"threads\":%d,\"outcome\":\"%s\","
                      "\"iterations\":%d",
-                     it->contacts, threads, outcomes[info->outcome], info->iterations);
+                     it->contacts, threads, fil_outcome_name(info->outcome), info->iterations);
         cli_print_json_number("nu", nu);
         cli_print_json_number("scaled", info->residual.scaled);
         cli_print_json_number("seconds", seconds);
         (void)puts("}");
     } else {
         (void)printf("%8d  %4.1f  %7d  %-11s  %10d  %-8.2e  %10.5f  %10.3f\n", it->contacts, nu,
-                     threads, outcomes[info->outcome], info->iterations, info->residual.scaled,
-                     seconds, 1e6 * seconds / it->contacts);
+                     threads, fil_outcome_name(info->outcome), info->iterations,
+                     info->residual.scaled, seconds, 1e6 * seconds / it->contacts);
     }
     (void)cli_flush();
 }
@@ -379,7 +322,7 @@ static CliStatus scale_fibres(double nu, const Options *options, FilFrictionWork
     Fit fit[2] = {{0}};
     bool going = true;
     CliStatus status = CLI_FINE;
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && going && !interrupted; k++) {
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && going && !cli_is_interrupted(); k++) {
         if (sizes[k] > options->contacts) {
             break;
         }
@@ -390,7 +333,7 @@ static CliStatus scale_fibres(double nu, const Options *options, FilFrictionWork
         if (open_made(&def, &it) != CLI_FINE) {
             return CLI_BAD_FILE;
         }
-        for (int threads = 1; threads <= 2 && going && !interrupted; threads++) {
+        for (int threads = 1; threads <= 2 && going && !cli_is_interrupted(); threads++) {
             const FilFrictionSettings settings = make_settings(options, threads);
             FilFrictionInfo info = {0};
             const double seconds = solve_best(&it, &settings, workspace, options, &info);
@@ -423,7 +366,7 @@ static CliStatus bench_scaling(const Options *options, FilFrictionWorkspace *wor
                      "    seconds  us/contact\n",
                      options->tol, options->seconds);
     }
-    for (int k = 0; k < 3 && !interrupted; k++) {
+    for (int k = 0; k < 3 && !cli_is_interrupted(); k++) {
         const CliStatus status = scale_fibres(nus[k], options, workspace);
         worst = status > worst ? status : worst;
     }
@@ -443,7 +386,7 @@ static CliStatus run_local(const CliJobs *jobs, const Options *options,
                                        : CLI_SUITE_LOCAL;
     LocalRow rows[LOCAL_ROWS] = {{0}};
     CliStatus worst = CLI_FINE;
-    for (int k = 0; k < count && !interrupted; k++) {
+    for (int k = 0; k < count && !cli_is_interrupted(); k++) {
         const FilGenerateDef def = cli_suite_local(k);
         Case it;
         CliStatus status = open_case(jobs, &def, k, &it);
@@ -462,7 +405,7 @@ static CliStatus run_auto(const CliJobs *jobs, const Options *options,
     const int count = jobs->count > 0 ? jobs->count : CLI_SUITE_GLOBAL;
     CliStatus worst = CLI_FINE;
     print_auto_heading(options);
-    for (int k = 0; k < count && !interrupted; k++) {
+    for (int k = 0; k < count && !cli_is_interrupted(); k++) {
         const FilGenerateDef def = cli_suite_global(k % CLI_SUITE_GLOBAL);
         if (jobs->count == 0 && options->quick && def.contact_count > 300) {
             continue;
@@ -505,16 +448,17 @@ static CliStatus run_tables(const CliJobs *jobs, const Options *options) {
 
 // --- rivals --------------------------------------------------------------------------------------
 
-// Where filum-rivals is: beside this program, or in bench/ beside it. NULL: nowhere.
-static char *find_rivals(void) {
-    char self[4096];
+// A program of the benchmarks: beside this one, or in bench/ beside it. NULL: nowhere.
+static char *find_program(const char *name) {
+    char self[4096], inside[64];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0) {
         return NULL;
     }
     self[length] = '\0';
     *strrchr(self, '/') = '\0';
-    static const char *const places[] = {"filum-rivals", "bench/filum-rivals"};
+    (void)snprintf(inside, sizeof inside, "bench/%s", name);
+    const char *const places[] = {name, inside};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
         char *path = cli_join_path(self, places[k]);
         if (path != NULL && access(path, X_OK) == 0) {
@@ -525,9 +469,16 @@ static char *find_rivals(void) {
     return NULL;
 }
 
+static CliStatus become(char *path, char **arguments) {
+    (void)fflush(stdout);
+    (void)execv(path, arguments);
+    cli_say("%s: cannot run it: %s", path, strerror(errno));
+    return CLI_BAD_FILE;
+}
+
 // Become the program that knows the rivals: filum-rivals TOL SECONDS REPEAT table|json FILE...
 static CliStatus run_rivals(const CliJobs *jobs, const Options *options) {
-    char *path = find_rivals();
+    char *path = find_program("filum-rivals");
     char **arguments = calloc((size_t)jobs->count + 6, sizeof *arguments);
     if (path == NULL || arguments == NULL) {
         cli_say("filum-rivals is not there: it is built by `make bench` where Debian's "
@@ -551,12 +502,31 @@ static CliStatus run_rivals(const CliJobs *jobs, const Options *options) {
     }
     (void)setenv("OMP_NUM_THREADS", "1", 1); // of the rivals' BLAS too
     (void)setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    (void)fflush(stdout);
-    (void)execv(path, arguments);
-    cli_say("%s: cannot run it: %s", path, strerror(errno));
+    const CliStatus status = become(path, arguments);
     free(path);
     free(arguments);
-    return CLI_BAD_FILE;
+    return status;
+}
+
+// The steps of the models, then the program that knows what else follows a curve.
+static CliStatus run_rods(const Options *options) {
+    const CliStatus status = bench_rods(options->json, options->quick, options->threads);
+    if (status != CLI_FINE || cli_is_interrupted()) {
+        return status;
+    }
+    char *path = find_program("filum-curve-bench");
+    if (path == NULL) {
+        cli_say("filum-curve-bench is not there: `make bench` builds it");
+        return CLI_BAD_FILE;
+    }
+    char json[] = "--json";
+    char *arguments[] = {path, options->json ? json : NULL, NULL};
+    if (!options->json) {
+        (void)puts("\nframes of curves");
+    }
+    const CliStatus ran = become(path, arguments);
+    free(path);
+    return ran;
 }
 
 static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
@@ -566,8 +536,14 @@ static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
     if (operands < 0) {
         return operands == -2 ? cli_flush() : CLI_BAD_COMMAND;
     }
+    if (operands == 1 && strcmp(argv[0], "rods") == 0) {
+        cli_catch_interrupt();
+        const CliStatus status = run_rods(&options);
+        return cli_is_interrupted() ? CLI_INTERRUPTED : status;
+    }
     if (operands == 0 || strcmp(argv[0], "friction") != 0) {
-        cli_say("bench what? There is one benchmark: filum bench friction");
+        cli_say("bench what? There are two benchmarks: filum bench friction [FILE...] and filum "
+                "bench rods");
         return CLI_BAD_COMMAND;
     }
     options.seconds = options.seconds > 0.0 ? options.seconds : options.rivals ? 6.0 : 60.0;
@@ -578,34 +554,39 @@ static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
     }
     CliStatus status = jobs.status;
     if (operands == 1 || jobs.count > 0) {
-        struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
         if (!options.rivals) {
-            (void)sigaction(SIGINT, &action, NULL);
+            cli_catch_interrupt();
         }
         const CliStatus ran =
             options.rivals ? run_rivals(&jobs, &options) : run_tables(&jobs, &options);
         status = ran > status ? ran : status;
     }
     cli_jobs_free(&jobs);
-    return interrupted ? CLI_INTERRUPTED : status;
+    return cli_is_interrupted() ? CLI_INTERRUPTED : status;
 }
 
 const CliVerb cli_bench = {
     .name = "bench",
-    .operands = "friction [FILE...]",
-    .summary = "measure the friction solvers",
+    .operands = "friction [FILE...] | rods",
+    .summary = "measure the friction solvers, or the rods",
     .description =
-        "Print what the friction solvers cost and reach, in three tables: Gauss-Seidel with each "
+        "friction: print what the friction solvers cost and reach, in three tables: Gauss-Seidel "
+        "with each "
         "one-contact solver; the default solver, problem by problem; and its cost on stiff fibres "
         "as their number grows. The first two are measured on the files given, or on problems made "
         "from seeds. A folder stands for all *.hdf5 files in it.\n"
         "\n"
         "With --rivals, each problem is solved by the default solver and by NSGS, NSN_AC, NSN_FB "
         "and ADMM of Siconos, where that is installed: times, the residuals really reached, and "
-        "geometric means of the ratios of time.",
+        "geometric means of the ratios of time.\n"
+        "\n"
+        "rods: print what a step of each rod model costs against the number of elements, how many "
+        "elements run in real time, the step of ten thousand rods, and what the digits of a "
+        "curve's frame cost beside common integrators. It takes --quick, --json and --threads.",
     .examples = "filum bench friction --quick\tall tables, in less than a minute\n"
                 "filum bench friction problems/ --table auto --json\tfor a script\n"
-                "filum bench friction problems/ --rivals\tbeside Siconos",
+                "filum bench friction problems/ --rivals\tbeside Siconos\n"
+                "filum bench rods --quick\trods",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_bench,

@@ -21,15 +21,9 @@ typedef struct Options {
     bool force;
 } Options;
 
-#define FIELD(name) .offset = offsetof(Options, name)
-
 static const CliOption option_table[] = {
-    {.name = "out",
-     .value = "DIR",
-     .kind = CLI_TEXT,
-     FIELD(out),
-     .text = "folder for the pictures; default filum-demo"},
-    {.name = "force", .kind = CLI_FLAG, FIELD(force), .text = "replace files that exist"},
+    CLI_OPTION_TEXT("out", "DIR", out, "folder for the pictures; default filum-demo"),
+    CLI_OPTION_FLAG("force", force, "replace files that exist"),
 };
 
 CliRegime cli_regime(double mu, const double *r, const double *u, double impulse, double speed) {

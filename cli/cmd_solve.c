@@ -14,7 +14,6 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@
 
 typedef struct Options {
     int solver, local, function, convex;
-    int max_iterations, threads;
+    int max_iterations, facets, threads;
     double tol, max_seconds;
     const char *out;
     bool json, force, quiet;
@@ -34,71 +33,28 @@ static const CliChoice solvers[] = {FIL_FRICTION_SOLVERS(CHOICE)};
 static const CliChoice locals[] = {FIL_LOCAL_SOLVERS(CHOICE)};
 static const CliChoice functions[] = {FIL_NEWTON_FUNCTIONS(CHOICE)};
 static const CliChoice convexes[] = {FIL_CONVEX_SOLVERS(CHOICE)};
-static const CliChoice outcomes[] = {FIL_OUTCOMES(CHOICE)};
-#define CHOICES(list) .choices = (list), .choice_count = sizeof(list) / sizeof *(list)
-#define FIELD(name) .offset = offsetof(Options, name)
 
 static const CliOption option_table[] = {
-    {.name = "solver",
-     .value = "NAME",
-     .kind = CLI_CHOICE,
-     FIELD(solver),
-     CHOICES(solvers),
-     .text = "how to solve; default auto"},
-    {.name = "local",
-     .value = "NAME",
-     .kind = CLI_CHOICE,
-     FIELD(local),
-     CHOICES(locals),
-     .text = "one-contact solver of gauss-seidel; default hybrid"},
-    {.name = "function",
-     .value = "NAME",
-     .kind = CLI_CHOICE,
-     FIELD(function),
-     CHOICES(functions),
-     .text = "function of newton; default fb"},
-    {.name = "convex",
-     .value = "NAME",
-     .kind = CLI_CHOICE,
-     FIELD(convex),
-     CHOICES(convexes),
-     .text = "convex solver of cadoux, socqp and convex; default interior"},
-    {.name = "tol",
-     .value = "TOL",
-     .kind = CLI_REAL,
-     FIELD(tol),
-     .low = 0.0,
-     .high = 1.0,
-     .text = "both residuals, scaled and natural, must get below; default 1e-8"},
-    {.name = "max-iterations",
-     .value = "N",
-     .kind = CLI_COUNT,
-     FIELD(max_iterations),
-     .low = 0,
-     .high = INT_MAX,
-     .text = "stop a solve after N; default 0, the solver's own limit"},
-    {.name = "max-seconds",
-     .value = "S",
-     .kind = CLI_REAL,
-     FIELD(max_seconds),
-     .low = 0.0,
-     .high = HUGE_VAL,
-     .text = "stop a solve after S seconds; default 0, no limit"},
-    {.name = "threads",
-     .value = "N",
-     .kind = CLI_COUNT,
-     FIELD(threads),
-     .low = 0,
-     .high = 4096,
-     .text = "threads; default 0, as many as the machine offers"},
-    {.name = "json", .kind = CLI_FLAG, FIELD(json), .text = "one JSON object a line, not a table"},
-    {.name = "out",
-     .value = "DIR",
-     .kind = CLI_TEXT,
-     FIELD(out),
-     .text = "write DIR/NAME.hdf5: the problem with its solution"},
-    {.name = "force", .kind = CLI_FLAG, FIELD(force), .text = "let --out replace files"},
-    {.name = "quiet", .kind = CLI_FLAG, FIELD(quiet), .text = "no progress; errors are still said"},
+    CLI_OPTION_CHOICE("solver", "NAME", solver, solvers, "how to solve; default auto"),
+    CLI_OPTION_CHOICE("local", "NAME", local, locals,
+                      "one-contact solver of gauss-seidel; default hybrid"),
+    CLI_OPTION_CHOICE("function", "NAME", function, functions, "function of newton; default fb"),
+    CLI_OPTION_CHOICE("convex", "NAME", convex, convexes,
+                      "convex solver of cadoux, socqp and convex; default interior"),
+    CLI_OPTION_COUNT("facets", "N", facets, FIL_FACET_MIN, FIL_FACET_MAX,
+                     "sides of the pyramid of linearised; default 8"),
+    CLI_OPTION_REAL("tol", "TOL", tol, 0.0, 1.0,
+                    "both residuals, scaled and natural, must get below; default 1e-8"),
+    CLI_OPTION_COUNT("max-iterations", "N", max_iterations, 0, INT_MAX,
+                     "stop a solve after N; default 0, the solver's own limit"),
+    CLI_OPTION_REAL("max-seconds", "S", max_seconds, 0.0, HUGE_VAL,
+                    "stop a solve after S seconds; default 0, no limit"),
+    CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
+                     "threads; default 0, as many as the machine offers"),
+    CLI_OPTION_FLAG("json", json, "one JSON object a line, not a table"),
+    CLI_OPTION_TEXT("out", "DIR", out, "write DIR/NAME.hdf5: the problem with its solution"),
+    CLI_OPTION_FLAG("force", force, "let --out replace files"),
+    CLI_OPTION_FLAG("quiet", quiet, "no progress; errors are still said"),
 };
 
 // ------------------------------------------------------------------------------------------
@@ -195,13 +151,6 @@ static CliStatus plan_outputs(CliJobs *jobs, const Options *options) {
 // -----------------------------------------------------------------------------------------
 // progress
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number) {
-    (void)number;
-    interrupted = 1;
-}
-
 // What the callback needs to know.
 typedef struct Watch {
     const char *name;
@@ -245,7 +194,7 @@ static bool on_iteration(void *user, const FilFrictionProgress *progress) {
         watch->dirty = true;
         watch->shown = now;
     }
-    return !interrupted && !(watch->limit > 0.0 && now - watch->start >= watch->limit);
+    return !cli_is_interrupted() && !(watch->limit > 0.0 && now - watch->start >= watch->limit);
 }
 
 // -------------------------------------------------------------------------------------------
@@ -253,7 +202,8 @@ static bool on_iteration(void *user, const FilFrictionProgress *progress) {
 
 typedef struct Result {
     const char *file;
-    int contacts, dofs;
+    int contacts;
+    int dofs; // 0: not known
     const char *solver;
     FilFrictionInfo info;
     double seconds;
@@ -263,9 +213,10 @@ static void print_json(const Result *result) {
     const FilFrictionInfo *info = &result->info;
     (void)fputs("{\"file\":", stdout);
     cli_print_json_text(result->file);
-    (void)printf(",\"contacts\":%d,\"dofs\":%d,\"solver\":\"%s\",\"outcome\":\"%s\"",
-                 result->contacts, result->dofs, result->solver, outcomes[info->outcome].name);
-    (void)printf(",\"iterations\":%d", info->iterations);
+    (void)printf(",\"contacts\":%d", result->contacts);
+    cli_print_json_number("dofs", result->dofs > 0 ? result->dofs : (double)NAN);
+    (void)printf(",\"solver\":\"%s\",\"outcome\":\"%s\",\"iterations\":%d", result->solver,
+                 fil_outcome_name(info->outcome), info->iterations);
     cli_print_json_number("natural", info->residual.natural);
     cli_print_json_number("scaled", info->residual.scaled);
     cli_print_json_number("alart_curnier", info->residual.alart_curnier);
@@ -287,9 +238,10 @@ static void print_row(const Result *result, int width) {
         (void)snprintf(dofs, sizeof dofs, "%d", result->dofs);
     }
     (void)printf("%-*s  %8d  %5s  %-12s  %-11s  %10d  %-8.2e  %-8.2e  %-8.2e  %9d  %8.4f\n", width,
-                 result->file, result->contacts, dofs, result->solver, outcomes[info->outcome].name,
-                 info->iterations, info->residual.natural, info->residual.scaled,
-                 info->residual.alart_curnier, info->fallbacks, result->seconds);
+                 result->file, result->contacts, dofs, result->solver,
+                 fil_outcome_name(info->outcome), info->iterations, info->residual.natural,
+                 info->residual.scaled, info->residual.alart_curnier, info->fallbacks,
+                 result->seconds);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -342,6 +294,7 @@ static FilFrictionSettings make_settings(Run *run) {
     settings.convex = (FilConvexSolver)options->convex;
     settings.tolerance = fmax(options->tol, DBL_MIN); // 0 means: as far as it goes
     settings.natural_tolerance = settings.tolerance;
+    settings.facet_count = options->facets;
     settings.max_iterations = options->max_iterations;
     settings.thread_count = options->threads;
     settings.on_iteration = on_iteration;
@@ -349,10 +302,13 @@ static FilFrictionSettings make_settings(Run *run) {
     return settings;
 }
 
+static size_t count_impulses(const FilFclib *file) {
+    return (size_t)file->dimension * (size_t)file->contact_count + (size_t)file->equality_count;
+}
+
 // Solve, write and report one problem; `memory` holds r, u and v.
 static CliStatus solve_problem(Run *run, const CliJob *job, const FilFclib *file, double *memory) {
-    const size_t scalars =
-        (size_t)file->dimension * (size_t)file->contact_count + (size_t)file->equality_count;
+    const size_t scalars = count_impulses(file);
     FilFrictionSolution solution = {.r = memory, .u = memory + scalars};
     if (file->problem.form == FIL_FORM_GLOBAL) {
         solution.v = memory + 2 * scalars;
@@ -389,8 +345,7 @@ static CliStatus solve_job(Run *run, const CliJob *job) {
         cli_say("%s", error.text);
         return CLI_BAD_FILE;
     }
-    const size_t scalars =
-        (size_t)file->dimension * (size_t)file->contact_count + (size_t)file->equality_count;
+    const size_t scalars = count_impulses(file);
     double *memory = calloc(2 * scalars + (size_t)file->problem.dof_count + 1, sizeof *memory);
     CliStatus status = CLI_BAD_FILE;
     if (memory == NULL) {
@@ -409,15 +364,14 @@ static CliStatus solve_jobs(CliJobs *jobs, const Options *options) {
         const int length = (int)strlen(jobs->list[k].input);
         run.width = length > run.width ? length : run.width;
     }
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-    (void)sigaction(SIGINT, &action, NULL);
-    for (int k = 0; k < jobs->count && !interrupted; k++) {
+    cli_catch_interrupt();
+    for (int k = 0; k < jobs->count && !cli_is_interrupted(); k++) {
         cli_jobs_note(jobs, solve_job(&run, &jobs->list[k]));
         if (ferror(stdout) != 0) { // nobody is listening
             break;
         }
     }
-    if (interrupted) {
+    if (cli_is_interrupted()) {
         cli_say("interrupted");
         cli_jobs_note(jobs, CLI_INTERRUPTED);
     }
@@ -425,7 +379,7 @@ static CliStatus solve_jobs(CliJobs *jobs, const Options *options) {
 }
 
 static CliStatus run_solve(const CliVerb *verb, int argc, char **argv) {
-    Options options = {.tol = 1e-8};
+    Options options = {.tol = 1e-8, .facets = fil_friction_settings_default().facet_count};
     const int operands = cli_parse(verb, argc, argv, &options);
     if (operands < 0) {
         return operands == -2 ? cli_flush() : CLI_BAD_COMMAND;

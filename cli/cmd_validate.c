@@ -1,22 +1,17 @@
 // cmd_validate.c - filum validate: the physics that Filum is checked against, case by case.
-#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "cli.h"
 #include "validate.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct Options {
-    bool json, quick;
+    bool json;
 } Options;
 
-#define FIELD(name) .offset = offsetof(Options, name)
-
 static const CliOption option_table[] = {
-    {.name = "json", .kind = CLI_FLAG, FIELD(json), .text = "one JSON object a line, not a table"},
-    {.name = "quick", .kind = CLI_FLAG, FIELD(quick), .text = "leave the slowest cases out"},
+    CLI_OPTION_FLAG("json", json, "one JSON object a line, not a table"),
 };
 
 typedef struct Part {
@@ -32,17 +27,6 @@ static const Part parts[] = {
     {"rods", "models beside each other", validate_rod_models},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number) {
-    (void)number;
-    interrupted = 1;
-}
-
-static bool is_interrupted(void) {
-    return interrupted != 0;
-}
 
 // --- rows ----------------------------------------------------------------------------------------
 
@@ -135,11 +119,9 @@ static CliStatus run_validate(const CliVerb *verb, int argc, char **argv) {
     if (!check_groups(count, argv)) {
         return CLI_BAD_COMMAND;
     }
-    struct sigaction action = {.sa_handler = on_interrupt};
-    (void)sigaction(SIGINT, &action, NULL);
-    Validation v = {
-        .row = print_row, .stopped = is_interrupted, .json = options.json, .quick = options.quick};
-    for (int p = 0; p < PART_COUNT && !interrupted; p++) {
+    cli_catch_interrupt();
+    Validation v = {.row = print_row, .stopped = cli_is_interrupted, .json = options.json};
+    for (int p = 0; p < PART_COUNT && !cli_is_interrupted(); p++) {
         if (!is_wanted(&parts[p], count, argv)) {
             continue;
         }
@@ -157,7 +139,7 @@ static CliStatus run_validate(const CliVerb *verb, int argc, char **argv) {
     if (status != CLI_FINE) {
         return status;
     }
-    return interrupted ? CLI_INTERRUPTED : v.failed > 0 ? CLI_NOT_ACCEPTABLE : CLI_FINE;
+    return cli_is_interrupted() ? CLI_INTERRUPTED : v.failed > 0 ? CLI_NOT_ACCEPTABLE : CLI_FINE;
 }
 
 const CliVerb cli_validate = {

@@ -80,12 +80,26 @@ static void add_folder(CliJobs *jobs, const char *folder) {
     qsort(jobs->list + first, (size_t)(jobs->count - first), sizeof *jobs->list, compare_jobs);
 }
 
-// The folder must be writable, or be makeable: then its nearest ancestor must be writable.
+// Make a folder in `folder` and take it away again: only trying tells (root may write anywhere, but
+// not in /proc or on a read-only disk).
+static bool try_folder(const char *folder) {
+    char *path = cli_join_path(folder, ".filum-XXXXXX");
+    const bool made = path != NULL && mkdtemp(path) != NULL;
+    const int reason = errno;
+    if (made) {
+        (void)rmdir(path);
+    }
+    free(path);
+    errno = reason;
+    return made;
+}
+
+// The folder must take files, or be makeable: then its nearest ancestor must take folders.
 CliStatus cli_check_folder(const char *folder) {
     char *path = cli_join_path(NULL, folder);
-    struct stat about;
+    struct stat about, link;
     int found = path != NULL ? stat(path, &about) : -1;
-    while (path != NULL && found != 0 && errno == ENOENT) {
+    while (path != NULL && found != 0 && errno == ENOENT && lstat(path, &link) != 0) {
         char *slash = strrchr(path, '/');
         if (slash == NULL || slash == path) {
             found = stat(slash == path ? "/" : ".", &about);
@@ -96,16 +110,15 @@ CliStatus cli_check_folder(const char *folder) {
         found = stat(path, &about);
     }
     const int reason = errno;
-    CliStatus status = CLI_FINE;
+    CliStatus status = CLI_BAD_FILE;
     if (path == NULL || found != 0) {
         cli_say("%s: cannot write there: %s", folder, strerror(reason));
-        status = CLI_BAD_FILE;
     } else if (!S_ISDIR(about.st_mode)) {
         cli_say("%s: cannot write there: %s is not a folder", folder, path);
-        status = CLI_BAD_FILE;
-    } else if (access(path, W_OK | X_OK) != 0) {
+    } else if (!try_folder(path)) {
         cli_say("%s: cannot write there: %s", folder, strerror(errno));
-        status = CLI_BAD_FILE;
+    } else {
+        status = CLI_FINE;
     }
     free(path);
     return status;
@@ -129,7 +142,10 @@ bool cli_make_folder(const char *folder) {
 
 void cli_jobs_add(CliJobs *jobs, const char *operand) {
     struct stat about;
-    if (stat(operand, &about) == 0 && S_ISDIR(about.st_mode)) {
+    if (operand[0] == '\0') {
+        cli_say("'' is not a file");
+        cli_jobs_note(jobs, CLI_BAD_FILE);
+    } else if (stat(operand, &about) == 0 && S_ISDIR(about.st_mode)) {
         add_folder(jobs, operand);
     } else {
         add_input(jobs, NULL, operand);

@@ -13,7 +13,7 @@ typedef struct Validation {
                 const double value[4], bool pass); // expected, got, error, allowed
     bool (*stopped)(void);                         // the user wants no more cases
     int passed, failed;
-    bool json, quick;
+    bool json;
 } Validation;
 
 /// One case: |got - expected| <= allowed.

@@ -1,15 +1,18 @@
 # Solvers that tests and benchmarks compare with, where they are installed: LAPACKE on OpenBLAS, KLU,
-# UMFPACK (GPL: never in the library). Defines HAVE_LAPACKE, HAVE_KLU, HAVE_UMFPACK.
+# CHOLMOD and UMFPACK (GPL: never in the library). Defines HAVE_LAPACKE, HAVE_KLU, HAVE_CHOLMOD and
+# HAVE_UMFPACK.
 find_path(LAPACKE_INCLUDE_DIR lapacke.h)
 find_library(LAPACKE_LIBRARY lapacke)
 find_library(OPENBLAS_LIBRARY openblas)
 find_path(KLU_INCLUDE_DIR klu.h PATH_SUFFIXES suitesparse)
 find_library(KLU_LIBRARY klu)
+find_path(CHOLMOD_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse)
+find_library(CHOLMOD_LIBRARY cholmod)
 find_path(UMFPACK_INCLUDE_DIR umfpack.h PATH_SUFFIXES suitesparse)
 find_library(UMFPACK_LIBRARY umfpack)
 
 function(filum_link_oracles target)
-  foreach(oracle LAPACKE KLU UMFPACK)
+  foreach(oracle LAPACKE KLU CHOLMOD UMFPACK)
     if(${oracle}_INCLUDE_DIR AND ${oracle}_LIBRARY)
       target_compile_definitions(${target} PRIVATE HAVE_${oracle})
       target_include_directories(${target} SYSTEM PRIVATE ${${oracle}_INCLUDE_DIR})

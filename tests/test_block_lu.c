@@ -6,7 +6,11 @@
 
 #include <float.h>
 #include <limits.h>
+#include <stdlib.h>
 
+#ifdef HAVE_CHOLMOD
+#include <cholmod.h>
+#endif
 #ifdef HAVE_LAPACKE
 #include <lapacke.h>
 #endif
@@ -446,6 +450,77 @@ static void large_sparse_systems_agree_with_klu_and_umfpack(void) {
     }
 }
 
+#ifdef HAVE_CHOLMOD
+static void solve_with_cholmod(int n, const ScalarMatrix *m, const double *b, double *x) {
+    cholmod_common common;
+    CHECK(cholmod_start(&common) == 1);
+    cholmod_sparse a = {.nrow = (size_t)n,
+                        .ncol = (size_t)n,
+                        .nzmax = (size_t)m->start[n],
+                        .p = m->start,
+                        .i = m->row,
+                        .x = m->value,
+                        .stype = 1, // symmetric: the upper triangle counts
+                        .itype = CHOLMOD_INT,
+                        .xtype = CHOLMOD_REAL,
+                        .sorted = 1,
+                        .packed = 1};
+    cholmod_dense right = {.nrow = (size_t)n,
+                           .ncol = 1,
+                           .nzmax = (size_t)n,
+                           .d = (size_t)n,
+                           .x = (void *)b, // only read
+                           .xtype = CHOLMOD_REAL};
+    cholmod_factor *factor = cholmod_analyze(&a, &common);
+    CHECK(cholmod_factorize(&a, factor, &common) == 1 && common.status == CHOLMOD_OK);
+    cholmod_dense *found = cholmod_solve(CHOLMOD_A, factor, &right, &common);
+    if (found == NULL) {
+        abort();
+    }
+    memcpy(x, found->x, (size_t)n * sizeof *x);
+    cholmod_free_dense(&found, &common);
+    cholmod_free_factor(&factor, &common);
+    CHECK(cholmod_finish(&common) == 1);
+}
+
+// W + D as contacts make it: symmetric and positive definite.
+static void check_with_cholmod(FilArena *arena, FilRandom *random, const Bodies *bodies) {
+    int *size = random_sizes(arena, random, bodies->block_count, 6);
+    const BlockProblem a = make_problem(arena, random, bodies, size, 0.0);
+    double *d = a.diagonal;
+    for (int i = 0; i < a.pattern.n; i++) {
+        for (int k = 0; k < size[i] * size[i]; k++) {
+            d[k] = k % (size[i] + 1) == 0 ? 0.01 : 0.0;
+        }
+        d += (ptrdiff_t)size[i] * size[i];
+    }
+    const int n = a.unknowns;
+    const ScalarMatrix m = scalar_columns(arena, &a);
+    const double *b = random_vector(arena, random, n);
+    double *x = copy_vector(arena, n, b), *want = FIL_NEW(arena, double, n);
+    FilBlockLu *lu = make_lu(arena, &a.pattern);
+    CHECK(fil_block_lu_factor(lu, a.value, a.diagonal) == 0);
+    CHECK(fil_block_lu_solve(lu, x));
+    solve_with_cholmod(n, &m, b, want);
+    CHECK(distance(n, x, want) <= 1e-10 * norm(n, want));
+}
+#endif
+
+static void symmetric_systems_agree_with_cholmod(void) {
+#ifdef HAVE_CHOLMOD
+    FilRandom random = fil_random_make(44);
+    FilArena arena = fil_arena_make(NULL);
+    const Bodies kinds[] = {tower_bodies(&arena, 300, 5), lattice_bodies(&arena, &random, 4),
+                            random_bodies(&arena, &random, 600, 900)};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        check_with_cholmod(&arena, &random, &kinds[k]);
+    }
+    fil_arena_destroy(&arena);
+#else
+    CHECK_SKIP("CHOLMOD was not found (libsuitesparse-dev)");
+#endif
+}
+
 static bool all_finite(int n, const double *x) {
     for (int i = 0; i < n; i++) {
         if (!isfinite(x[i])) {
@@ -780,6 +855,29 @@ static void threads_do_not_change_a_bit(void) {
     fil_arena_destroy(&arena);
 }
 
+// Exchanging two rows, or turning one, turns the sign of the determinant.
+static void sign_of_the_determinant_is_known(void) {
+    FilArena arena = fil_arena_make(NULL);
+    static const int offset[] = {0, 2, 3}, start[] = {0, 2, 4}, column[] = {0, 1, 0, 1};
+    const FilBlockPattern pattern = {2, offset, start, column};
+    FilBlockLu *lu = make_lu(&arena, &pattern);
+    // blocks of [a b | c; d e | f; g h | i]: a b d e, c f, g h, i
+    static const double cases[][9] = {
+        {1, 0, 0, 1, 0, 0, 0, 0, 1},    {0, 1, 1, 0, 0, 0, 0, 0, 1},
+        {1, 0, 0, 1, 0, 0, 0, 0, -1},   {0, 1, -1, 0, 0, 0, 0, 0, 1},
+        {2, 1, 1, 3, 1, -2, 1, 4, -5},  {1, 2, 3, 4, 5, 6, 7, 8, 0.5},
+        {-2, 1, 1, -3, 1, 2, 1, 1, -4}, {0, 0.1, -3, 7, 1, 2, 1, 1, 0.5}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const double *v = cases[k];
+        const double determinant = v[0] * (v[3] * v[8] - v[5] * v[7]) -
+                                   v[1] * (v[2] * v[8] - v[5] * v[6]) +
+                                   v[4] * (v[2] * v[7] - v[3] * v[6]);
+        CHECK(fil_block_lu_factor(lu, v, NULL) == 0);
+        CHECK(fil_block_lu_sign(lu) == (determinant > 0.0 ? 1 : -1));
+    }
+    fil_arena_destroy(&arena);
+}
+
 #define TESTS(X)                                          \
     X(products_have_the_bits_of_plain_loops)              \
     X(dense_factors_multiply_back)                        \
@@ -790,8 +888,10 @@ static void threads_do_not_change_a_bit(void) {
     X(bad_patterns_are_refused)                           \
     X(cost_is_known_before_storage_is_taken)              \
     X(large_sparse_systems_agree_with_klu_and_umfpack)    \
+    X(symmetric_systems_agree_with_cholmod)               \
     X(singular_matrices_give_finite_answers)              \
     X(zero_diagonals_and_extreme_scales_stay_finite)      \
+    X(sign_of_the_determinant_is_known)                   \
     X(inactive_blocks_are_left_out)                       \
     X(order_of_the_blocks_does_not_matter)                \
     X(factoring_again_allocates_nothing)                  \

@@ -48,7 +48,7 @@ def help_is_data_and_the_same_however_asked():
     verb = run("help", "solve")
     assert verb.returncode == 0 and verb.err == ""
     assert run("solve", "--help").out == verb.out == run("solve", "x", "-h").out
-    for option in ("solver", "local", "function", "convex", "tol", "max-iterations", "max-seconds",
+    for option in ("solver", "local", "function", "convex", "facets", "tol", "max-iterations", "max-seconds",
                    "threads", "json", "out", "force", "quiet", "help"):
         assert f"--{option}" in verb.out, option
     assert "examples:" in verb.out and "exit status" in verb.out
@@ -95,6 +95,9 @@ def mistakes_on_the_command_line_are_explained():
     fails(2, "--tol is \"-1\"", "solve", "--tol=-1", "x")
     fails(2, "--threads is \"1.5\"; it must be a whole number", "solve", "--threads", "1.5", "x")
     fails(2, "--max-iterations is \"1e99\"", "solve", "--max-iterations", "1e99", "x")
+    for facets in ("2", "257", "8.5"):
+        fails(2, f"--facets is \"{facets}\"; it must be a whole number of at least 3 and at most 256",
+              "solve", "--facets", facets, "x")
     fails(2, "--json takes no value", "solve", "--json=1", "x")
     fails(2, "--out needs a value: --out DIR", "solve", "x", "--out")
     fails(2, "--out is empty", "solve", "x", "--out", "")
@@ -117,6 +120,7 @@ def json_has_exactly_the_promised_fields():
     assert row["file"] == "four.hdf5" and row["contacts"] == 4 and row["solver"] == "auto"
     assert row["outcome"] == "converged" and row["iterations"] > 0
     assert 0 <= row["natural"] <= 1e-7 and 0 <= row["scaled"] <= 1e-7 and row["seconds"] > 0
+    assert row["dofs"] is None  # a local file does not tell
     (row,) = rows(run("solve", "--json", "global.hdf5"))
     assert row["contacts"] == 1 and row["dofs"] == 3
 
@@ -155,6 +159,13 @@ def all_files_are_tried_and_the_worst_status_wins():
     assert done.returncode == 1 and len(rows(done)) == 2
 
 
+def more_facets_come_closer_to_the_cone():
+    for how in (["--solver", "linearised"], ["--solver", "gauss-seidel", "--local", "linearised"]):
+        few, usual, many = (rows(run("solve", "--json", "many.hdf5", *how, *facets))[0]["scaled"]
+                            for facets in (["--facets", "3"], [], ["--facets", "128"]))
+        assert 0 < many < 0.1 * usual < 0.1 * few, (few, usual, many)
+
+
 def a_folder_stands_for_its_files_in_order():
     os.mkdir("set")
     for name in ("b.hdf5", "a.hdf5", "c.txt", ".hidden.hdf5"):
@@ -174,6 +185,7 @@ def bad_input_is_named_and_nothing_is_written():
     open("void.hdf5", "w").close()
     os.mkdir("folder.d")
     for name, text in {
+        "": "'' is not a file",
         "none.hdf5": "none.hdf5: cannot open it: No such file or directory",
         "text.hdf5": "text.hdf5: it is not an HDF5 file",
         "void.hdf5": "void.hdf5: it is not an HDF5 file",
@@ -228,6 +240,9 @@ def outputs_that_cannot_be_are_refused_before_solving():
     fails(3, "many.hdf5: cannot write there: many.hdf5 is not a folder", "solve", "four.hdf5",
           "--out", "many.hdf5")
     fails(3, "cannot write there: ", "solve", "four.hdf5", "--out", "many.hdf5/deeper")
+    fails(3, "/proc/x: cannot write there: ", "solve", "four.hdf5", "--out", "/proc/x")
+    os.symlink("nowhere", "dangling")
+    fails(3, "dangling: cannot write there: ", "solve", "four.hdf5", "--out", "dangling")
     assert not os.path.exists("out")
     if os.geteuid() != 0:
         os.mkdir("locked", 0o500)

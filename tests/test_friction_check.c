@@ -270,7 +270,8 @@ static void bad_settings_are_named(void) {
     SETTING(tolerance, HUGE_VAL, "tolerance is inf; it must be positive and finite");
     SETTING(natural_tolerance, -1.0, "natural_tolerance is -1; it must be finite and not negative");
     SETTING(max_iterations, -1, "max_iterations is -1; it must not be negative");
-    SETTING(facet_count, 2, "facet_count is 2; it must be at least 3");
+    SETTING(facet_count, 2, "facet_count is 2; it must be 3 to 256");
+    SETTING(facet_count, 257, "facet_count is 257; it must be 3 to 256");
     SETTING(thread_count, -1, "thread_count is -1; it must not be negative");
     SETTING(warm_start, true, "solution.r[3] is nan; it must be finite");
 #undef SETTING

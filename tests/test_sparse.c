@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "math/sparse.h"
+#include "math/union_find.h"
 
 static void entries_in_any_order_give_sorted_columns_and_sums(void) {
     FilArena keep = fil_arena_make(NULL), scratch = fil_arena_make(NULL);
@@ -74,9 +75,35 @@ static void block_rows_hold_the_matrix_and_no_zero_block(void) {
     fil_arena_destroy(&scratch);
 }
 
+// Rows {2, 0}, {}, {2, 2}: unsorted, empty, repeated.
+static void a_pattern_is_transposed_in_order(void) {
+    FilArena arena = fil_arena_make(NULL);
+    FilTransposed t = {0};
+    CHECK(fil_pattern_transpose(3, 4, (int[]){0, 2, 2, 4}, (int[]){2, 0, 2, 2}, &arena, &t));
+    CHECK(memcmp(t.start, (int[]){0, 1, 1, 4, 4}, 5 * sizeof(int)) == 0);
+    CHECK(memcmp(t.row, (int[]){0, 0, 2, 2}, 4 * sizeof(int)) == 0);
+    CHECK(memcmp(t.entry, (int[]){1, 0, 2, 3}, 4 * sizeof(int)) == 0);
+    CHECK(fil_pattern_transpose(0, 0, (int[]){0}, NULL, &arena, &t) && t.start[0] == 0);
+    fil_arena_destroy(&arena);
+}
+
+static void the_root_of_a_set_is_its_smallest_member(void) {
+    int parent[7] = {0, 1, 2, 3, 4, 5, 6};
+    fil_union_join(parent, 6, 4);
+    fil_union_join(parent, 5, 3);
+    fil_union_join(parent, 3, 6);
+    fil_union_join(parent, 1, 1);
+    const int root[7] = {0, 1, 2, 3, 3, 3, 3};
+    for (int i = 0; i < 7; i++) {
+        CHECK(fil_union_root(parent, i) == root[i]);
+    }
+}
+
 #define TESTS(X)                                         \
     X(entries_in_any_order_give_sorted_columns_and_sums) \
     X(nothing_at_all_is_a_matrix_too)                    \
-    X(block_rows_hold_the_matrix_and_no_zero_block)
+    X(block_rows_hold_the_matrix_and_no_zero_block)      \
+    X(a_pattern_is_transposed_in_order)                  \
+    X(the_root_of_a_set_is_its_smallest_member)
 
 CHECK_MAIN(TESTS)

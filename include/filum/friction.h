@@ -35,6 +35,10 @@ extern "C" {
 /// Largest size of a block.
 #define FIL_BLOCK_MAX 6
 
+/// Fewest and most facets of the pyramid of `linearised`.
+#define FIL_FACET_MIN 3
+#define FIL_FACET_MAX 256
+
 // Name in files and on the command line, what it is.
 #define FIL_BLOCK_KINDS(X)                                                               \
     X(FIL_BLOCK_COULOMB, "coulomb", "unilateral contact with Coulomb friction")          \
@@ -54,7 +58,7 @@ extern "C" {
     X(FIL_LOCAL_LINEARISED, "linearised", "pyramid in place of the cone (comparator)")
 
 #define FIL_FRICTION_SOLVERS(X)                                                        \
-    X(FIL_SOLVER_AUTO, "auto", "the combination that solves everything; the default")  \
+    X(FIL_SOLVER_AUTO, "auto", "proximal Newton with fail-safes; the default")         \
     X(FIL_SOLVER_GAUSS_SEIDEL, "gauss-seidel", "sweeps of one-contact solves")         \
     X(FIL_SOLVER_NEWTON, "newton", "global nonsmooth Newton with line search")         \
     X(FIL_SOLVER_CADOUX, "cadoux", "fixed point over convex cone programs")            \
@@ -123,8 +127,12 @@ typedef struct FilFrictionProblem {
     int block_size;            ///< of every block, when block_sizes is NULL; 1 to FIL_BLOCK_MAX
     const int *block_sizes;    ///< or one per block
     const FilBlockKind *kinds; ///< one per block; NULL: all coulomb
-    const double *mu;          ///< one per block; >= 0 where the kind has friction
-    int dof_count;             ///< m, for the conditioning number; 0: not known
+    /// One per block, >= 0 where the kind has friction (coulomb, cone, dual), not read elsewhere;
+    /// NULL only where no block has friction.
+    const double *mu;
+    /// m, unknowns of the bodies behind W: for the conditioning number alone. 0: not known; in
+    /// FIL_FORM_GLOBAL 0 or the size of M.
+    int dof_count;
     FilForm form;
     FilBlockRows blocks;      ///< FIL_FORM_BLOCKS: W
     FilBodyRows bodies;       ///< FIL_FORM_BODIES
@@ -133,7 +141,8 @@ typedef struct FilFrictionProblem {
     const double *compliance; ///< optional block-diagonal C added to W: d_i x d_i each, or NULL
 } FilFrictionProblem;
 
-/// How far (u, r) is from obeying the laws; u~ = u + mu |u_T| e for coulomb blocks, else u.
+/// How far (u, r) is from obeying the laws; u~ = u + mu |u_T| e for coulomb blocks, else u. Always
+/// finite: what overflows is DBL_MAX.
 typedef struct FilResidual {
     double
         scaled; ///< sqrt(sum |(r_i - P(r_i - rho_i u~_i)) / rho_i|^2) / |b|, rho = d_i / trace W_ii
@@ -153,12 +162,15 @@ typedef struct FilFrictionSettings {
     FilLocalSolver local;       ///< for gauss-seidel
     FilNewtonFunction function; ///< for newton
     FilConvexSolver convex;     ///< for cadoux, socqp, convex
-    double tolerance;           ///< converged means residual.scaled <= tolerance
-    double natural_tolerance;   ///< and residual.natural <= this; 0: not asked for
-    int max_iterations;         ///< 0: the solver's own limit
-    int facet_count;            ///< of the pyramid of `linearised`, at least 3
-    int thread_count;           ///< 0: as many as OpenMP offers
-    bool warm_start;            ///< start from the r given in the solution
+    /// > 0; converged means residual.scaled <= tolerance. Contacts with mu > 1, where that measure
+    /// is blind to penetration, must obey the Alart-Curnier function as well, in velocities, to 10
+    /// tolerance |b|.
+    double tolerance;
+    double natural_tolerance; ///< and residual.natural <= this; 0: not asked for
+    int max_iterations;       ///< 0: the solver's own limit
+    int facet_count;          ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
+    int thread_count;         ///< 0: as many as OpenMP offers
+    bool warm_start;          ///< start from the r given in the solution
     /// False stops. Never called by two threads at once; the reports of islands interleave.
     bool (*on_iteration)(void *user, const FilFrictionProgress *progress);
     void *user;
@@ -175,7 +187,10 @@ typedef struct FilFrictionSeconds {
     double total, setup, sweeps, factor, other;
 } FilFrictionSeconds;
 
-/// What came of it.
+/// What came of it. `residual` and `outcome` are those of the exact laws, whichever solver was
+/// asked: the comparators (tresca, convex, linearised) solve a problem of their own and are
+/// converged only where its solution obeys the exact laws to tolerance; where it does not they are
+/// stalled, or limit. For socqp alone coulomb blocks count as cones, in both.
 typedef struct FilFrictionInfo {
     FilOutcome outcome;
     FilResidual residual;

@@ -4,7 +4,8 @@
 //   2  proximal Newton (proximal.c): solves nearly everything
 //   3  if it stalls: once more from the best iterate with another scale of the function
 //   4  if that did not help: look for a proof that there is no solution
-//   5  else the Cadoux fixed point, which shares none of Newton's failure modes
+//   5  else a path from a smoothed problem (continuation.c): finds what Newton cycles around
+//   6  else the Cadoux fixed point, which shares none of Newton's failure modes
 //
 // The proof. Let y have y_i in the impulse cone of its block, with no tangential part in coulomb
 // blocks, W^T y = 0 and y . b < 0. For every r then y . u = y . b < 0, but a lawful u has
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "continuation.h"
 #include "law.h"
 #include "proximal.h"
 #include "solvers.h"
@@ -135,6 +137,19 @@ static void keep_better(const FilSystem *s, const FilIslandTask *task, const dou
     }
 }
 
+static FilStatus try_continuation(const FilSystem *s, const FilIslandTask *task,
+                                  FilProximal *finish, double *r, FilIslandResult *result) {
+    double *other = FIL_NEW(task->arena, double, s->size);
+    double *u = FIL_NEW(task->arena, double, s->size);
+    if (other == NULL || u == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    memcpy(other, r, (size_t)s->size * sizeof *r);
+    FIL_TRY(fil_continuation_solve(s, task, finish, other, result));
+    keep_better(s, task, other, r, u);
+    return FIL_OK;
+}
+
 static FilStatus try_cadoux(const FilSystem *s, const FilIslandTask *task, double *r,
                             FilIslandResult *result) {
     double *other = FIL_NEW(task->arena, double, s->size);
@@ -180,5 +195,13 @@ FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *
         result->outcome = FIL_NO_SOLUTION;
         return FIL_OK;
     }
-    return s->has_blocks ? try_cadoux(s, task, r, result) : FIL_OK;
+    if (!s->has_blocks) {
+        return FIL_OK;
+    }
+    FIL_TRY(try_continuation(s, task, x, r, result));
+    if (is_over(result, task)) {
+        return FIL_OK;
+    }
+    result->fallbacks++;
+    return try_cadoux(s, task, r, result);
 }

@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "math/sparse.h"
+#include "small.h"
 
 static void multiply_add_3(const double *restrict a, const double *restrict x, double *restrict y) {
     y[0] += a[0] * x[0] + a[1] * x[1] + a[2] * x[2];
@@ -95,38 +97,6 @@ bool fil_blocks_index(FilBlocks *W, FilArena *arena) {
     return true;
 }
 
-// Entries of every body, so that a block finds the blocks it shares a body with.
-typedef struct BodyEntries {
-    int *start; // [body_count + 1]
-    int *entry; // of the FilBodyRows
-    int *block; // that the entry belongs to
-} BodyEntries;
-
-static bool group_by_body(const FilBodyRows *bodies, int n, FilArena *arena, BodyEntries *out) {
-    const int count = bodies->start[n];
-    out->start = FIL_NEW_ZEROED(arena, int, bodies->body_count + 2);
-    out->entry = FIL_NEW(arena, int, count);
-    out->block = FIL_NEW(arena, int, count);
-    if (arena->failed) {
-        return false;
-    }
-    int *fill = out->start + 1; // shifted by one: after filling it is the start of the next body
-    for (int e = 0; e < count; e++) {
-        fill[bodies->body[e] + 1]++;
-    }
-    for (int body = 0; body < bodies->body_count; body++) {
-        fill[body + 1] += fill[body];
-    }
-    for (int i = 0; i < n; i++) {
-        for (int e = bodies->start[i]; e < bodies->start[i + 1]; e++) {
-            const int slot = fill[bodies->body[e]]++;
-            out->entry[slot] = e;
-            out->block[slot] = i;
-        }
-    }
-    return true;
-}
-
 void fil_blocks_sort(int *column, int count) {
     // rows are short and nearly sorted: insertion beats anything cleverer
     for (int k = 1; k < count; k++) {
@@ -139,55 +109,24 @@ void fil_blocks_sort(int *column, int count) {
     }
 }
 
-// Column j of row i, if it is new: mark[j] == i says that it was seen.
-static void note_column(int i, int j, int *mark, int *column, int *count) {
-    if (mark[j] != i) {
-        mark[j] = i;
-        if (column != NULL) {
-            column[*count] = j;
-        }
-        (*count)++;
-    }
-}
-
 // Count (column NULL) or write the columns of row i.
-static int find_columns(const FilBodyRows *bodies, const BodyEntries *of, int i, int *mark,
+static int find_columns(const FilBodyRows *bodies, const FilTransposed *of, int i, int *mark,
                         int *column) {
     int count = 0;
     for (int e = bodies->start[i]; e < bodies->start[i + 1]; e++) {
         const int body = bodies->body[e];
         for (int k = of->start[body]; k < of->start[body + 1]; k++) {
-            note_column(i, of->block[k], mark, column, &count);
+            fil_blocks_note(i, of->row[k], mark, column, &count);
         }
     }
     // a block that touches no body still has a (zero) diagonal block
-    note_column(i, i, mark, column, &count);
+    fil_blocks_note(i, i, mark, column, &count);
     return count;
-}
-
-static void clear_marks(int *mark, int n) {
-    for (int i = 0; i < n; i++) {
-        mark[i] = -1;
-    }
-}
-
-// W_ij += H_e (A^-1 H_f^T) for the entries e of block i and f of block j on one body.
-static void add_product(int d, int e_size, int m, const double *H, const double *HA,
-                        double *block) {
-    for (int a = 0; a < d; a++) {
-        for (int c = 0; c < e_size; c++) {
-            double sum = 0.0;
-            for (int k = 0; k < m; k++) {
-                sum += H[a * m + k] * HA[c * m + k];
-            }
-            block[a * e_size + c] += sum;
-        }
-    }
 }
 
 typedef struct Assembly {
     const FilBodyRows *bodies;
-    const BodyEntries *of;
+    const FilTransposed *of; // the blocks and entries of every body
     const int64_t *entry_at; // where the rows of an entry begin in H and HA
     FilBlocks *W;
     double *value;
@@ -202,16 +141,17 @@ static void assemble_row(void *context, int i) {
         const int body = bodies->body[e];
         const int m = bodies->body_start[body + 1] - bodies->body_start[body];
         for (int k = a->of->start[body]; k < a->of->start[body + 1]; k++) {
-            const int j = a->of->block[k];
-            add_product(d, fil_blocks_size(W->offset, j), m, bodies->H + a->entry_at[e],
-                        bodies->HA + a->entry_at[a->of->entry[k]],
-                        a->value + W->at[fil_blocks_find(W, i, j)]);
+            const int j = a->of->row[k];
+            fil_small_add_transposed(d, m, fil_blocks_size(W->offset, j),
+                                     bodies->H + a->entry_at[e],
+                                     bodies->HA + a->entry_at[a->of->entry[k]],
+                                     a->value + W->at[fil_blocks_find(W, i, j)]);
         }
     }
 }
 
-static int64_t *find_entry_offsets(const FilBodyRows *bodies, int n, const int *offset,
-                                   FilArena *arena) {
+int64_t *fil_blocks_entry_offsets(const FilBodyRows *bodies, int n, const int *offset,
+                                  FilArena *arena) {
     int64_t *at = FIL_NEW(arena, int64_t, bodies->start[n] + 1);
     if (at == NULL) {
         return NULL;
@@ -229,13 +169,14 @@ static int64_t *find_entry_offsets(const FilBodyRows *bodies, int n, const int *
 
 FilStatus fil_blocks_from_bodies(const FilBodyRows *bodies, int n, const int *offset,
                                  FilArena *arena, FilBlocks *out) {
-    BodyEntries of;
+    FilTransposed of;
     int *mark = FIL_NEW(arena, int, n);
     int *start = FIL_NEW(arena, int, n + 1);
-    if (mark == NULL || start == NULL || !group_by_body(bodies, n, arena, &of)) {
+    if (mark == NULL || start == NULL ||
+        !fil_pattern_transpose(n, bodies->body_count, bodies->start, bodies->body, arena, &of)) {
         return FIL_E_NO_MEMORY;
     }
-    clear_marks(mark, n);
+    fil_blocks_clear_marks(mark, n);
     start[0] = 0;
     for (int i = 0; i < n; i++) {
         const int count = find_columns(bodies, &of, i, mark, NULL);
@@ -248,7 +189,7 @@ FilStatus fil_blocks_from_bodies(const FilBodyRows *bodies, int n, const int *of
     if (column == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    clear_marks(mark, n);
+    fil_blocks_clear_marks(mark, n);
     for (int i = 0; i < n; i++) {
         fil_blocks_sort(column + start[i], find_columns(bodies, &of, i, mark, column + start[i]));
     }
@@ -257,7 +198,7 @@ FilStatus fil_blocks_from_bodies(const FilBodyRows *bodies, int n, const int *of
         return FIL_E_NO_MEMORY;
     }
     double *value = FIL_NEW_ZEROED(arena, double, out->at[start[n]]);
-    int64_t *entry_at = find_entry_offsets(bodies, n, offset, arena);
+    int64_t *entry_at = fil_blocks_entry_offsets(bodies, n, offset, arena);
     if (value == NULL || entry_at == NULL) {
         return FIL_E_NO_MEMORY;
     }

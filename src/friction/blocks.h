@@ -20,6 +20,24 @@ static inline int fil_blocks_size(const int *offset, int i) {
     return offset[i + 1] - offset[i];
 }
 
+/// Rows of a pattern are found column by column: mark[j] == i says that row i has j already.
+static inline void fil_blocks_clear_marks(int *mark, int n) {
+    for (int i = 0; i < n; i++) {
+        mark[i] = -1;
+    }
+}
+
+/// Column j of row i: counted if it is new, and written where `column` is not NULL.
+static inline void fil_blocks_note(int i, int j, int *mark, int *column, int *count) {
+    if (mark[j] != i) {
+        mark[j] = i;
+        if (column != NULL) {
+            column[*count] = j;
+        }
+        (*count)++;
+    }
+}
+
 /// Sort the columns of a row.
 void fil_blocks_sort(int *column, int count);
 
@@ -35,6 +53,10 @@ void fil_blocks_multiply(const FilBlocks *W, const double *x, double *y, int thr
 /// Entries, their offsets and the diagonal from `start` and `column`, which must hold it.
 /// Returns false without memory.
 bool fil_blocks_index(FilBlocks *W, FilArena *arena);
+
+/// [entries + 1] where the rows of an entry begin in H and HA. NULL without memory.
+int64_t *fil_blocks_entry_offsets(const FilBodyRows *bodies, int n, const int *offset,
+                                  FilArena *arena);
 
 /// The blocks of W = sum over bodies of H A^-1 H^T.
 FilStatus fil_blocks_from_bodies(const FilBodyRows *bodies, int n, const int *offset,

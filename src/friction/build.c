@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "math/sparse.h"
 #include "reduce.h"
 #include "system.h"
 #include "unreduced.h"
@@ -52,35 +53,23 @@ static FilStatus check_masses(const FilSparse *M, FilError *error) {
 static FilStatus check_triangles(const FilSparse *M, FilArena *scratch, FilError *error) {
     const int m = M->column_count;
     const FilArenaMark arena_mark = fil_arena_mark(scratch);
-    int *start = FIL_NEW_ZEROED(scratch, int, m + 2), *mark = FIL_NEW(scratch, int, m);
-    int *column = FIL_NEW(scratch, int, M->start[m]); // of the entries, row by row
-    if (start == NULL || mark == NULL || column == NULL) {
+    FilTransposed rows; // the columns that hold an entry in a row
+    int *mark = FIL_NEW(scratch, int, m);
+    if (mark == NULL || !fil_pattern_transpose(m, m, M->start, M->index, scratch, &rows)) {
         return FIL_E_NO_MEMORY;
     }
-    int *fill = start + 1; // after filling, the start of the next row
-    for (int k = 0; k < M->start[m]; k++) {
-        fill[M->index[k] + 1]++;
-    }
-    for (int r = 0; r < m; r++) {
-        fill[r + 1] += fill[r];
-        mark[r] = -1;
-    }
-    for (int c = 0; c < m; c++) {
-        for (int k = M->start[c]; k < M->start[c + 1]; k++) {
-            column[fill[M->index[k]]++] = c;
-        }
-    }
+    fil_blocks_clear_marks(mark, m);
     FilStatus status = FIL_OK;
     for (int c = 0; status == FIL_OK && c < m; c++) {
         for (int k = M->start[c]; k < M->start[c + 1]; k++) {
             mark[M->index[k]] = c;
         }
-        for (int k = start[c]; status == FIL_OK && k < start[c + 1]; k++) {
-            if (mark[column[k]] != c) {
+        for (int k = rows.start[c]; status == FIL_OK && k < rows.start[c + 1]; k++) {
+            if (mark[rows.row[k]] != c) {
                 status = fil_fail(error, FIL_E_ARGUMENT,
                                   "global.M has an entry at (%d, %d) but none at (%d, %d); both "
                                   "triangles must be given",
-                                  c, column[k], column[k], c);
+                                  c, rows.row[k], rows.row[k], c);
             }
         }
     }
@@ -122,8 +111,7 @@ static FilStatus build_global(const FilFrictionProblem *problem, const FilSystem
         FIL_TRY(build_reduced(problem, reduction, arena, out, error));
     } else {
         bool regular;
-        FIL_TRY(
-            fil_system_unreduced(problem, reduction, use->threads, arena, scratch, out, &regular));
+        FIL_TRY(fil_system_unreduced(problem, reduction, use, arena, scratch, out, &regular));
         if (!regular) {
             return fil_fail(error, FIL_E_ARGUMENT,
                             "global.M is singular; it must be positive definite");

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "best.h"
 #include "convex.h"
 #include "solvers.h"
 
@@ -31,8 +32,8 @@ typedef struct Cadoux {
     double *shifted; // b + E s
     double *speed;   // s
     double *change;  // |u_T| - s
-    double *u, *best;
-    double best_scaled;
+    double *u;
+    FilBest best;
 } Cadoux;
 
 static FilStatus begin(Cadoux *x, const FilSystem *s, const FilIslandTask *task) {
@@ -44,8 +45,7 @@ static FilStatus begin(Cadoux *x, const FilSystem *s, const FilIslandTask *task)
                   .speed = FIL_NEW_ZEROED(arena, double, s->n),
                   .change = FIL_NEW_ZEROED(arena, double, s->n),
                   .u = FIL_NEW(arena, double, s->size),
-                  .best = FIL_NEW_ZEROED(arena, double, s->size),
-                  .best_scaled = INFINITY};
+                  .best = {.size = s->size, .r = FIL_NEW(arena, double, s->size)}};
     if (arena->failed) {
         return FIL_E_NO_MEMORY;
     }
@@ -94,10 +94,7 @@ static double find_weight(Cadoux *x, double weight, bool first) {
 static bool measure(Cadoux *x, const double *r, double *scaled) {
     fil_system_velocity(x->s, r, x->u, x->task->threads);
     const bool solved = fil_island_is_solved(x->s, x->task, x->u, r, scaled);
-    if (solved || *scaled < x->best_scaled) {
-        x->best_scaled = *scaled;
-        memcpy(x->best, r, (size_t)x->s->size * sizeof *r);
-    }
+    fil_best_offer(&x->best, r, *scaled, solved);
     return solved;
 }
 
@@ -105,6 +102,7 @@ static FilOutcome iterate(Cadoux *x, double *r, FilIslandResult *result) {
     const FilFrictionSettings *settings = x->task->settings;
     FilIslandTask inner = *x->task;
     double scaled, weight = 1.0;
+    fil_best_begin(&x->best, r);
     if (measure(x, r, &scaled)) {
         return FIL_CONVERGED;
     }
@@ -141,7 +139,7 @@ FilStatus fil_cadoux_solve(const FilSystem *s, const FilIslandTask *task, double
     Cadoux x;
     FIL_TRY(begin(&x, s, task));
     result->outcome = iterate(&x, r, result);
-    memcpy(r, x.best, (size_t)s->size * sizeof *r);
+    fil_best_take(&x.best, r);
     return FIL_OK;
 }
 

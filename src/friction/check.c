@@ -289,9 +289,9 @@ FilStatus fil_friction_check_settings(const FilFrictionSettings *settings, FilEr
         return fil_fail(error, FIL_E_ARGUMENT, "max_iterations is %d; it must not be negative",
                         settings->max_iterations);
     }
-    if (settings->facet_count < 3) {
-        return fil_fail(error, FIL_E_ARGUMENT, "facet_count is %d; it must be at least 3",
-                        settings->facet_count);
+    if (settings->facet_count < FIL_FACET_MIN || settings->facet_count > FIL_FACET_MAX) {
+        return fil_fail(error, FIL_E_ARGUMENT, "facet_count is %d; it must be %d to %d",
+                        settings->facet_count, FIL_FACET_MIN, FIL_FACET_MAX);
     }
     if (settings->thread_count < 0) {
         return fil_fail(error, FIL_E_ARGUMENT, "thread_count is %d; it must not be negative",

@@ -165,15 +165,12 @@ FilStatus fil_cones_create(const FilSystem *s, const FilIslandTask *task, const 
                       .part = FIL_NEW(arena, FilConePart, s->size + s->n),
                       .dropped = FIL_NEW_ZEROED(arena, bool, s->size),
                       .equal = FIL_NEW_ZEROED(arena, bool, s->size),
-                      .D_at = FIL_NEW(arena, int64_t, s->n + 1)};
+                      .D_at = fil_system_squares(s, arena)};
     if (arena->failed) {
         return FIL_E_NO_MEMORY;
     }
-    out->D_at[0] = 0;
     for (int i = 0; i < s->n; i++) {
-        const int d = fil_system_block_size(s, i);
         add_block(out, i);
-        out->D_at[i + 1] = out->D_at[i] + (int64_t)d * d;
     }
     out->D = FIL_NEW(arena, double, out->D_at[s->n]);
     out->L = FIL_NEW(arena, double, out->D_at[s->n]);

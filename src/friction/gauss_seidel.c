@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "best.h"
 #include "law.h"
 #include "local.h"
 #include "solvers.h"
@@ -78,16 +79,8 @@ static void solve_range(void *context, int first, int last) {
 }
 
 static FilStatus copy_diagonal(const FilSystem *s, FilArena *arena, Sweep *x) {
-    int64_t *at = FIL_NEW(arena, int64_t, s->n + 1);
-    if (at == NULL) {
-        return FIL_E_NO_MEMORY;
-    }
-    at[0] = 0;
-    for (int i = 0; i < s->n; i++) {
-        const int d = fil_system_block_size(s, i);
-        at[i + 1] = at[i] + (int64_t)d * d;
-    }
-    double *diagonal = FIL_NEW(arena, double, at[s->n]);
+    const int64_t *at = fil_system_squares(s, arena);
+    double *diagonal = at != NULL ? FIL_NEW(arena, double, at[s->n]) : NULL;
     if (diagonal == NULL) {
         return FIL_E_NO_MEMORY;
     }
@@ -111,17 +104,15 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
     x.change = FIL_NEW_ZEROED(arena, double, s->n);
     x.fallbacks = FIL_NEW_ZEROED(arena, int, s->n);
     double *u = FIL_NEW(arena, double, s->size);
-    double *best = FIL_NEW(arena, double, s->size);
+    FilBest best = {.size = s->size, .r = FIL_NEW(arena, double, s->size)};
     if (arena->failed) {
         return FIL_E_NO_MEMORY;
     }
-    const size_t bytes = (size_t)s->size * sizeof *r;
     const int limit =
         task->settings->max_iterations > 0 ? task->settings->max_iterations : MAX_SWEEPS;
     const bool pyramids = task->settings->local == FIL_LOCAL_LINEARISED;
     const double begin = fil_seconds();
-    double best_scaled = INFINITY;
-    memcpy(best, r, bytes);
+    fil_best_begin(&best, r);
     result->outcome = FIL_LIMIT;
     for (int sweep = 0;; sweep++) {
         double change = 0.0;
@@ -134,14 +125,9 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
             double scaled;
             fil_system_velocity(s, r, u, task->threads);
             const bool solved = fil_island_is_solved(s, task, u, r, &scaled);
-            if (solved || scaled < best_scaled) {
-                best_scaled = scaled;
-                memcpy(best, r, bytes);
-            }
+            // pyramids: their own solution, not the one that happened to be nearest to exact
+            fil_best_offer(&best, r, scaled, solved || settled);
             result->outcome = solved || settled ? FIL_CONVERGED : FIL_LIMIT;
-            if (settled) { // its own solution, not the one that happened to be nearest to exact
-                memcpy(best, r, bytes);
-            }
             if (solved || last || !fil_island_report(task, "gauss-seidel", sweep, scaled)) {
                 result->iterations += sweep;
                 break;
@@ -157,7 +143,7 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
         result->fallbacks += x.fallbacks[i];
     }
     result->seconds_sweeps += fil_seconds() - begin;
-    memcpy(r, best, bytes);
+    fil_best_take(&best, r);
     return FIL_OK;
 }
 

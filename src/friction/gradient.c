@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/timer.h"
+#include "best.h"
 #include "convex.h"
 #include "law.h"
 
@@ -23,8 +24,8 @@ typedef struct Gradient {
     const FilSystem *s;
     double *r, *old, *p;    // [size]
     double *Wr, *Wold, *Wp; // [size]
-    double *u, *best;       // [size]
-    double best_scaled;
+    double *u;              // [size]
+    FilBest best;
     double L;
 } Gradient;
 
@@ -34,8 +35,8 @@ static FilStatus create(const FilSystem *s, const FilIslandTask *task, void **se
     if (x == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    *x = (Gradient){.s = s};
-    double **arrays[] = {&x->r, &x->old, &x->p, &x->Wr, &x->Wold, &x->Wp, &x->u, &x->best};
+    *x = (Gradient){.s = s, .best.size = s->size};
+    double **arrays[] = {&x->r, &x->old, &x->p, &x->Wr, &x->Wold, &x->Wp, &x->u, &x->best.r};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         *arrays[k] = FIL_NEW(arena, double, s->size);
     }
@@ -133,10 +134,7 @@ static bool measure(Gradient *x, const FilIslandTask *task, double *scaled) {
         x->u[k] = x->Wr[k] + s->b[k];
     }
     const bool solved = fil_island_is_solved(s, task, x->u, x->r, scaled);
-    if (solved || *scaled < x->best_scaled) {
-        x->best_scaled = *scaled;
-        memcpy(x->best, x->r, (size_t)s->size * sizeof *x->r);
-    }
+    fil_best_offer(&x->best, x->r, *scaled, solved);
     return solved;
 }
 
@@ -177,15 +175,14 @@ static FilOutcome solve(void *self, const FilIslandTask *task, int limit, double
     if (x->L == 0.0) {
         x->L = 1.02 * estimate_curvature(x, task->threads);
     }
-    x->best_scaled = INFINITY;
-    memcpy(x->best, r, bytes);
+    fil_best_begin(&x->best, r);
     memcpy(x->r, r, bytes);
     memcpy(x->old, r, bytes);
     multiply(s, x->r, x->Wr, task->threads);
     memcpy(x->Wold, x->Wr, bytes);
     extrapolate(x, 0.0);
     const FilOutcome outcome = iterate(x, task, limit, result);
-    memcpy(r, x->best, bytes);
+    fil_best_take(&x->best, r);
     result->seconds_sweeps += fil_seconds() - begin;
     return outcome;
 }

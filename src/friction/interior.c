@@ -26,6 +26,7 @@
 
 #include "base/error.h"
 #include "base/timer.h"
+#include "best.h"
 #include "convex.h"
 
 enum { MAX_ITERATIONS = 100, MAX_IDLE = 12 };
@@ -38,9 +39,8 @@ typedef struct Interior {
     FilConeScaling *scaling;              // [parts]
     double *x, *y, *lambda, *hx, *hy, *q; // [storage]
     double *r, *u, *right, *dr, *try_r;   // [size]
-    double *best;                         // [size]
-    double *try_x, *try_y;                // [storage]
-    double best_scaled;
+    FilBest best;
+    double *try_x, *try_y; // [storage]
 } Interior;
 
 static FilStatus create(const FilSystem *s, const FilIslandTask *task, const double *threshold,
@@ -50,14 +50,14 @@ static FilStatus create(const FilSystem *s, const FilIslandTask *task, const dou
     if (x == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    *x = (Interior){0};
+    *x = (Interior){.best.size = s->size};
     FIL_TRY(fil_cones_create(s, task, threshold, &x->cones));
     x->scaling = FIL_NEW(arena, FilConeScaling, x->cones.count);
     double **of_parts[] = {&x->x, &x->y, &x->lambda, &x->hx, &x->hy, &x->q, &x->try_x, &x->try_y};
     for (size_t k = 0; k < sizeof of_parts / sizeof *of_parts; k++) {
         *of_parts[k] = FIL_NEW(arena, double, x->cones.storage);
     }
-    double **of_unknowns[] = {&x->r, &x->u, &x->right, &x->dr, &x->try_r, &x->best};
+    double **of_unknowns[] = {&x->r, &x->u, &x->right, &x->dr, &x->try_r, &x->best.r};
     for (size_t k = 0; k < sizeof of_unknowns / sizeof *of_unknowns; k++) {
         *of_unknowns[k] = FIL_NEW(arena, double, s->size);
     }
@@ -206,25 +206,19 @@ static bool measure(Interior *x, const FilIslandTask *task, double *scaled) {
     const FilSystem *s = x->cones.s;
     fil_system_velocity(s, x->r, x->u, task->threads);
     const bool solved = fil_cones_is_solved(&x->cones, task, x->u, x->r, scaled);
-    if (solved || *scaled < x->best_scaled) {
-        x->best_scaled = *scaled;
-        memcpy(x->best, x->r, (size_t)s->size * sizeof *x->r);
-    }
+    fil_best_offer(&x->best, x->r, *scaled, solved);
     return solved;
 }
 
 static FilOutcome iterate(Interior *x, const FilIslandTask *task, int limit,
                           FilIslandResult *result) {
-    int idle = 0; // iterations since the residual last fell
-    double least = INFINITY;
+    FilStall stall = {.least = INFINITY};
     for (int iteration = 0;; iteration++) {
         double scaled;
         if (measure(x, task, &scaled)) {
             return FIL_CONVERGED;
         }
-        idle = scaled < 0.9 * least ? 0 : idle + 1;
-        least = fmin(least, scaled);
-        if (!isfinite(scaled) || idle > MAX_IDLE) {
+        if (fil_stall_note(&stall, scaled, 0.9, MAX_IDLE)) {
             return FIL_STALLED;
         }
         if (!fil_island_report(task, "interior", result->iterations, scaled) ||
@@ -253,17 +247,15 @@ static FilOutcome iterate(Interior *x, const FilIslandTask *task, int limit,
 static FilOutcome solve(void *self, const FilIslandTask *task, int limit, double *r,
                         FilIslandResult *result) {
     Interior *x = self;
-    const size_t bytes = (size_t)x->cones.s->size * sizeof *r;
     double scaled;
-    memcpy(x->r, r, bytes);
-    x->best_scaled = INFINITY;
-    memcpy(x->best, r, bytes);
+    memcpy(x->r, r, (size_t)x->cones.s->size * sizeof *r);
+    fil_best_begin(&x->best, r);
     if (measure(x, task, &scaled)) {
         return FIL_CONVERGED;
     }
     set_start(x);
     const FilOutcome outcome = iterate(x, task, limit, result);
-    memcpy(r, x->best, bytes);
+    fil_best_take(&x->best, r);
     return outcome;
 }
 

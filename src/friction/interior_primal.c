@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/timer.h"
+#include "best.h"
 #include "convex.h"
 #include "law.h"
 
@@ -36,8 +37,7 @@ typedef struct Barrier {
     double *x, *y, *step;           // [storage] velocities, impulses, T^-1 dx / sqrt t
     double *try_x;                  // [storage]
     double *r, *u, *right, *inside; // [size] inside: r projected on its cones
-    double *best;                   // [size]
-    double best_scaled;
+    FilBest best;
     double t;
 } Barrier;
 
@@ -47,14 +47,14 @@ static FilStatus create(const FilSystem *s, const FilIslandTask *task, void **se
     if (x == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    *x = (Barrier){0};
+    *x = (Barrier){.best.size = s->size};
     FIL_TRY(fil_cones_create(s, task, NULL, &x->cones));
     x->scaling = FIL_NEW(arena, FilConeScaling, x->cones.count);
     double **of_parts[] = {&x->x, &x->y, &x->step, &x->try_x};
     for (size_t k = 0; k < sizeof of_parts / sizeof *of_parts; k++) {
         *of_parts[k] = FIL_NEW(arena, double, x->cones.storage);
     }
-    double **of_unknowns[] = {&x->r, &x->u, &x->right, &x->inside, &x->best};
+    double **of_unknowns[] = {&x->r, &x->u, &x->right, &x->inside, &x->best.r};
     for (size_t k = 0; k < sizeof of_unknowns / sizeof *of_unknowns; k++) {
         *of_unknowns[k] = FIL_NEW(arena, double, s->size);
     }
@@ -157,18 +157,14 @@ static bool measure(Barrier *x, const FilIslandTask *task, double *scaled) {
     }
     fil_system_velocity(s, x->inside, x->u, task->threads);
     const bool solved = fil_cones_is_solved(&x->cones, task, x->u, x->inside, scaled);
-    if (solved || *scaled < x->best_scaled) {
-        x->best_scaled = *scaled;
-        memcpy(x->best, x->inside, (size_t)s->size * sizeof *x->r);
-    }
+    fil_best_offer(&x->best, x->inside, *scaled, solved);
     return solved;
 }
 
 static FilOutcome iterate(Barrier *x, const FilIslandTask *task, int limit,
                           FilIslandResult *result) {
     const FilCones *c = &x->cones;
-    double least = INFINITY;
-    int idle = 0;
+    FilStall stall = {.least = INFINITY};
     for (int iteration = 0; iteration < limit; iteration++) {
         const double begin = fil_seconds();
         double scaled;
@@ -184,9 +180,7 @@ static FilOutcome iterate(Barrier *x, const FilIslandTask *task, int limit,
         if (measure(x, task, &scaled)) {
             return FIL_CONVERGED;
         }
-        idle = scaled < 0.9 * least ? 0 : idle + 1;
-        least = fmin(least, scaled);
-        if (!isfinite(scaled) || idle > MAX_IDLE) {
+        if (fil_stall_note(&stall, scaled, 0.9, MAX_IDLE)) {
             return FIL_STALLED;
         }
         if (!fil_island_report(task, "interior-primal", result->iterations, scaled)) {
@@ -206,18 +200,16 @@ static FilOutcome iterate(Barrier *x, const FilIslandTask *task, int limit,
 static FilOutcome solve(void *self, const FilIslandTask *task, int limit, double *r,
                         FilIslandResult *result) {
     Barrier *x = self;
-    const size_t bytes = (size_t)x->cones.s->size * sizeof *r;
     double scaled;
-    x->best_scaled = INFINITY;
-    memcpy(x->best, r, bytes);
-    memcpy(x->r, r, bytes);
+    memcpy(x->r, r, (size_t)x->cones.s->size * sizeof *r);
+    fil_best_begin(&x->best, r);
     if (measure(x, task, &scaled)) {
-        memcpy(r, x->best, bytes);
+        fil_best_take(&x->best, r);
         return FIL_CONVERGED;
     }
     set_start(x);
     const FilOutcome outcome = iterate(x, task, limit, result);
-    memcpy(r, x->best, bytes);
+    fil_best_take(&x->best, r);
     return outcome;
 }
 

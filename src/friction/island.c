@@ -9,10 +9,15 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "math/union_find.h"
+
+static const double STEEP_PART = 0.1;
 
 bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const double *u,
                           const double *r, double *scaled) {
-    const double residual = sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, task->threads));
+    const double residual =
+        fmax(sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, task->threads)),
+             STEEP_PART * sqrt(fil_system_square(s, FIL_MEASURE_STEEP, u, r, task->threads)));
     if (scaled != NULL) {
         *scaled = residual;
     }
@@ -42,23 +47,6 @@ bool fil_island_report(const FilIslandTask *task, const char *phase, int iterati
     return !*task->stop;
 }
 
-static int find_root(int *parent, int i) {
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-static void join(int *parent, int i, int j) {
-    const int a = find_root(parent, i), b = find_root(parent, j);
-    if (a < b) {
-        parent[b] = a;
-    } else {
-        parent[a] = b;
-    }
-}
-
 FilStatus fil_islands_find(const FilBlocks *W, FilArena *arena, FilIslands *out) {
     const int n = W->n;
     int *parent = FIL_NEW(arena, int, n);
@@ -73,12 +61,12 @@ FilStatus fil_islands_find(const FilBlocks *W, FilArena *arena, FilIslands *out)
     }
     for (int i = 0; i < n; i++) {
         for (int k = W->start[i]; k < W->start[i + 1]; k++) {
-            join(parent, i, W->column[k]);
+            fil_union_join(parent, i, W->column[k]);
         }
     }
     int count = 0;
     for (int i = 0; i < n; i++) {
-        const int root = find_root(parent, i); // the smallest block, so numbered before i
+        const int root = fil_union_root(parent, i); // the smallest block, so numbered before i
         number[i] = root == i ? count++ : number[root];
         start[number[i] + 1]++;
     }

@@ -21,7 +21,7 @@
 
 #include "base/error.h"
 #include "law.h"
-#include "local_small.h"
+#include "small.h"
 
 #define D FIL_BLOCK_MAX
 

@@ -61,8 +61,8 @@ bool fil_local_newton(const FilLocalBlock *block, FilNewtonFunction function, bo
 /// size whose take-off and stick were ruled out. True when r solves the block.
 bool fil_local_secular(const FilLocalBlock *block, double *r);
 
-/// The pyramid of `facet_count` >= 3 facets in place of the cone, for coulomb blocks of size 3;
-/// other blocks are solved exactly. r is the solution of that problem.
+/// The pyramid of `facet_count` >= FIL_FACET_MIN facets in place of the cone, for coulomb blocks of
+/// size 3; other blocks are solved exactly. r is the solution of that problem.
 FilOutcome fil_local_linearised(const FilLocalBlock *block, int facet_count, double *r);
 
 #endif

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "local_small.h"
+#include "small.h"
 
 #define D FIL_BLOCK_MAX
 

@@ -19,8 +19,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "local_small.h"
 #include "math/quartic.h"
+#include "small.h"
 
 #define D FIL_BLOCK_MAX
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "law.h"
-#include "local_small.h"
+#include "small.h"
 
 #define D FIL_BLOCK_MAX
 #define ITERATIONS 60

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "local_small.h"
+#include "small.h"
 
 #define PI 3.14159265358979323846
 

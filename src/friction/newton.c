@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/timer.h"
+#include "best.h"
 #include "law.h"
 #include "newton_step.h"
 #include "solvers.h"
@@ -39,21 +40,20 @@ typedef struct Newton {
     double *r, *u, *F; // present iterate
     double *d, *Wd;    // direction
     double *try_r, *try_u, *try_F;
-    double *best;
-    double best_scaled;
+    FilBest best;
 } Newton;
 
 static void evaluate(const Newton *x, const double *u, const double *r, double *F,
                      const FilJacobian *J) {
     const FilSystem *s = x->s;
-    int at = 0;
+    int64_t at = 0; // of the square blocks
     for (int i = 0; i < s->n; i++) {
         const int d = fil_system_block_size(s, i), o = s->offset[i];
         const FilLawPoint point = {
             .kind = s->kind[i], .d = d, .mu = s->mu[i], .rho = s->rho[i], .u = u + o, .r = r + o};
         fil_law_function(x->task->settings->function, &point, F + o, J != NULL ? J->Fu + at : NULL,
                          J != NULL ? J->Fr + at : NULL);
-        at += d * d;
+        at += (int64_t)d * d;
     }
 }
 
@@ -79,12 +79,12 @@ static bool is_open(int d, const double *Fu, const double *Fr) {
 
 static void choose_active(Newton *x, double shift) {
     const FilSystem *s = x->s;
-    int at = 0;
+    int64_t at = 0; // of the square blocks
     for (int i = 0; i < s->n; i++) {
         const int d = fil_system_block_size(s, i);
         x->J.active[i] = !is_open(d, x->J.Fu + at, x->J.Fr + at);
         x->J.shift[i] = shift / s->rho[i];
-        at += d * d;
+        at += (int64_t)d * d;
     }
 }
 
@@ -92,7 +92,7 @@ static void choose_active(Newton *x, double shift) {
 static double slope_along(Newton *x) {
     const FilSystem *s = x->s;
     double sum = 0.0;
-    int at = 0;
+    int64_t at = 0;                                        // of the square blocks
     fil_system_velocity(s, x->d, x->Wd, x->task->threads); // W d + b
     for (int k = 0; k < s->size; k++) {
         x->Wd[k] -= s->b[k];
@@ -108,7 +108,7 @@ static double slope_along(Newton *x) {
             }
             sum += weight * x->F[o + k] * Ad;
         }
-        at += d * d;
+        at += (int64_t)d * d;
     }
     return sum;
 }
@@ -167,18 +167,14 @@ static double search(Newton *x, double q0, double slope) {
 static bool measure(Newton *x, double *scaled) {
     fil_system_velocity(x->s, x->r, x->u, x->task->threads);
     const bool solved = fil_island_is_solved(x->s, x->task, x->u, x->r, scaled);
-    if (solved || *scaled < x->best_scaled) {
-        x->best_scaled = *scaled;
-        memcpy(x->best, x->r, (size_t)x->s->size * sizeof *x->r);
-    }
+    fil_best_offer(&x->best, x->r, *scaled, solved);
     return solved;
 }
 
 static FilOutcome iterate(Newton *x, FilIslandResult *result) {
     const int given = x->task->settings->max_iterations;
     const int limit = given > 0 ? given : MAX_ITERATIONS;
-    double least = INFINITY;
-    int idle = 0; // iterations that hardly lowered q
+    FilStall stall = {.least = INFINITY};
     for (int iteration = 0;; iteration++) {
         double scaled, slope;
         if (measure(x, &scaled)) {
@@ -189,9 +185,7 @@ static FilOutcome iterate(Newton *x, FilIslandResult *result) {
         }
         evaluate(x, x->u, x->r, x->F, NULL);
         const double q = merit(x->s, x->F);
-        idle = q < 0.999 * least ? 0 : idle + 1;
-        least = fmin(least, q);
-        if (!isfinite(q) || idle > MAX_IDLE) {
+        if (fil_stall_note(&stall, q, 0.999, MAX_IDLE)) {
             return FIL_STALLED;
         }
         const double begin = fil_seconds();
@@ -211,8 +205,8 @@ static FilOutcome iterate(Newton *x, FilIslandResult *result) {
 FilStatus fil_newton_solve(const FilSystem *s, const FilIslandTask *task, double *r,
                            FilIslandResult *result) {
     FilArena *arena = task->arena;
-    Newton x = {.s = s, .task = task, .r = r, .best_scaled = INFINITY};
-    double **arrays[] = {&x.u, &x.F, &x.d, &x.Wd, &x.try_r, &x.try_u, &x.try_F, &x.best};
+    Newton x = {.s = s, .task = task, .r = r, .best.size = s->size};
+    double **arrays[] = {&x.u, &x.F, &x.d, &x.Wd, &x.try_r, &x.try_u, &x.try_F, &x.best.r};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         *arrays[k] = FIL_NEW(arena, double, s->size);
     }
@@ -221,8 +215,8 @@ FilStatus fil_newton_solve(const FilSystem *s, const FilIslandTask *task, double
     }
     FIL_TRY(fil_newton_step_create(s, task->threads, arena, task->scratch, &x.step));
     x.J = fil_newton_step_jacobian(x.step);
-    memcpy(x.best, r, (size_t)s->size * sizeof *r);
+    fil_best_begin(&x.best, r);
     result->outcome = iterate(&x, result);
-    memcpy(r, x.best, (size_t)s->size * sizeof *r);
+    fil_best_take(&x.best, r);
     return FIL_OK;
 }

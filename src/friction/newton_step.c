@@ -15,13 +15,14 @@
 #include "base/parallel.h"
 #include "math/block_lu.h"
 #include "primal.h"
+#include "small.h"
 
 struct FilNewtonStep {
     const FilSystem *s;
     FilBlockLu *lu;
     FilPrimalStep *primal; // in velocities; NULL: in impulses
     int threads;
-    const int *block_at; // [n + 1] where the square block of i begins
+    const int64_t *block_at; // [n + 1] where the square block of i begins
     FilJacobian jacobian;
     double *value; // the matrix, in the pattern of W
     double *known; // W d of the open contacts
@@ -60,14 +61,9 @@ static FilStatus choose_factorisation(FilNewtonStep *step, FilArena *arena, FilA
 FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
                                  FilArena *scratch, FilNewtonStep **out) {
     FilNewtonStep *step = FIL_NEW(arena, FilNewtonStep, 1);
-    int *block_at = FIL_NEW(arena, int, s->n + 1);
+    const int64_t *block_at = fil_system_squares(s, arena);
     if (step == NULL || block_at == NULL) {
         return FIL_E_NO_MEMORY;
-    }
-    block_at[0] = 0;
-    for (int i = 0; i < s->n; i++) {
-        const int d = fil_system_block_size(s, i);
-        block_at[i + 1] = block_at[i] + d * d;
     }
     *step = (FilNewtonStep){
         .s = s,
@@ -100,18 +96,6 @@ static void scale_3(const double *restrict f, const double *restrict w, double *
     }
 }
 
-static void scale_block(int d, int e, const double *f, const double *w, double *out) {
-    for (int a = 0; a < d; a++) {
-        for (int c = 0; c < e; c++) {
-            double sum = 0.0;
-            for (int k = 0; k < d; k++) {
-                sum += f[a * d + k] * w[k * e + c];
-            }
-            out[a * e + c] = sum;
-        }
-    }
-}
-
 static void fill_rows(void *context, int first, int last) {
     const FilNewtonStep *step = context;
     const FilSystem *s = step->s;
@@ -128,7 +112,7 @@ static void fill_rows(void *context, int first, int last) {
             if (d == 3 && e == 3) {
                 scale_3(Fu, W->value + W->at[k], step->value + W->at[k]);
             } else {
-                scale_block(d, e, Fu, W->value + W->at[k], step->value + W->at[k]);
+                fil_small_multiply(d, d, e, Fu, W->value + W->at[k], step->value + W->at[k]);
             }
         }
         double *diagonal = step->value + W->at[W->diagonal[i]];
@@ -187,4 +171,16 @@ bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d) {
     fill_right_side(step, F, d);
     (void)fil_block_lu_factor(step->lu, step->value, NULL);
     return fil_block_lu_solve(step->lu, d);
+}
+
+bool fil_newton_step_again(FilNewtonStep *step, const double *F, double *d) {
+    if (step->primal != NULL) {
+        return fil_primal_step_solve(step->primal, &step->jacobian, F, d);
+    }
+    fill_right_side(step, F, d);
+    return fil_block_lu_solve(step->lu, d);
+}
+
+int fil_newton_step_sign(const FilNewtonStep *step) {
+    return step->primal != NULL ? 0 : fil_block_lu_sign(step->lu);
 }

@@ -11,8 +11,8 @@
 
 typedef struct FilNewtonStep FilNewtonStep;
 
-/// Prepare for a system with a stored W: order the blocks, take the memory of the factors.
-/// `scratch` is given back as it was.
+/// Prepare for a system with a stored W, or with a primal where W is an operator: order the blocks,
+/// take the memory of the factors. `scratch` is given back as it was.
 FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
                                  FilArena *scratch, FilNewtonStep **out);
 
@@ -27,5 +27,11 @@ FilJacobian fil_newton_step_jacobian(FilNewtonStep *step);
 
 /// d from F. False when the matrix was so singular that d is of no use.
 bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d);
+
+/// The same for another F, with the Jacobian of the last solve.
+bool fil_newton_step_again(FilNewtonStep *step, const double *F, double *d);
+
+/// Sign of the determinant of the matrix of the last solve; 0 where it is not known.
+int fil_newton_step_sign(const FilNewtonStep *step);
 
 #endif

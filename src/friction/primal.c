@@ -11,14 +11,14 @@
 // stiffer S. One step of refinement on both equations restores what that costs in digits.
 #include "primal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "local_small.h"
 #include "math/block_lu.h"
-
-enum { NODE_SIZE = 3 };
+#include "math/sparse.h"
+#include "small.h"
 
 // --- nodes and pattern ---------------------------------------------------------------------------
 
@@ -45,7 +45,7 @@ static void add_body(Build *b, int body) {
     const FilReduction *x = b->reduction;
     const int first = x->body_start[body], last = x->body_start[body + 1];
     for (int k = first; k < last; k++) {
-        if ((k - first) % NODE_SIZE == 0) {
+        if ((k - first) % FIL_NODE_SIZE == 0) {
             b->node_offset[b->node_count++] = b->dof_count;
         }
         b->local[x->dof[k]] = b->dof_count;
@@ -73,86 +73,48 @@ static void number_unknowns(Build *b) {
 // The nodes that each contact touches, ascending.
 static void find_contact_nodes(Build *b) {
     const FilSparse *H = &b->global->H;
-    for (int k = 0; k < b->node_count; k++) {
-        b->mark[k] = -1;
-    }
+    fil_blocks_clear_marks(b->mark, b->node_count);
     int next = 0;
     for (int i = 0; i < b->count; i++) {
         const int block = contact_block(b, i);
         b->contact_start[i] = next;
         for (int k = H->start[b->offset[block]]; k < H->start[b->offset[block + 1]]; k++) {
             const int node = b->node_of[b->local[H->index[k]]];
-            if (b->mark[node] != i) {
-                b->mark[node] = i;
-                b->contact_node[next++] = node;
-            }
+            fil_blocks_note(i, node, b->mark, b->contact_node, &next);
         }
         fil_blocks_sort(b->contact_node + b->contact_start[i], next - b->contact_start[i]);
     }
     b->contact_start[b->count] = next;
 }
 
-// Contacts of every node: contact[start[node] ..].
-static bool find_node_contacts(const Build *b, FilArena *scratch, int **start, int **contact) {
-    *start = FIL_NEW_ZEROED(scratch, int, b->node_count + 2);
-    *contact = FIL_NEW(scratch, int, b->contact_start[b->count]);
-    if (*start == NULL || *contact == NULL) {
-        return false;
-    }
-    int *fill = *start + 1; // after filling, the start of the next node
-    for (int e = 0; e < b->contact_start[b->count]; e++) {
-        fill[b->contact_node[e] + 1]++;
-    }
-    for (int node = 0; node < b->node_count; node++) {
-        fill[node + 1] += fill[node];
-    }
-    for (int i = 0; i < b->count; i++) {
-        for (int e = b->contact_start[i]; e < b->contact_start[i + 1]; e++) {
-            (*contact)[fill[b->contact_node[e]]++] = i;
-        }
-    }
-    return true;
-}
-
-static void add_column(int node, int row, int *mark, int *column, int *count) {
-    if (mark[node] != row) {
-        mark[node] = row;
-        if (column != NULL) {
-            column[*count] = node;
-        }
-        (*count)++;
-    }
-}
-
 // Count (column NULL) or write the columns of a row of nodes: M's and the contacts'.
-static int find_columns(const Build *b, int row, const int *start, const int *contact,
-                        int *column) {
+static int find_columns(const Build *b, int row, const FilTransposed *of, int *column) {
     const FilSparse *M = &b->global->M;
     int count = 0;
-    add_column(row, row, b->mark, column, &count);
+    fil_blocks_note(row, row, b->mark, column, &count);
     for (int k = b->node_offset[row]; k < b->node_offset[row + 1]; k++) {
         for (int e = M->start[b->dof[k]]; e < M->start[b->dof[k] + 1]; e++) {
-            add_column(b->node_of[b->local[M->index[e]]], row, b->mark, column, &count);
+            fil_blocks_note(row, b->node_of[b->local[M->index[e]]], b->mark, column, &count);
         }
     }
-    for (int k = start[row]; k < start[row + 1]; k++) {
-        for (int e = b->contact_start[contact[k]]; e < b->contact_start[contact[k] + 1]; e++) {
-            add_column(b->contact_node[e], row, b->mark, column, &count);
+    for (int k = of->start[row]; k < of->start[row + 1]; k++) {
+        const int contact = of->row[k];
+        for (int e = b->contact_start[contact]; e < b->contact_start[contact + 1]; e++) {
+            fil_blocks_note(row, b->contact_node[e], b->mark, column, &count);
         }
     }
     return count;
 }
 
 static FilStatus find_pattern(Build *b, FilArena *arena, FilArena *scratch, FilBlocks *A) {
-    int *contact_of, *contact;
+    FilTransposed of; // the contacts of every node
     int *start = FIL_NEW(arena, int, b->node_count + 1);
-    if (start == NULL || !find_node_contacts(b, scratch, &contact_of, &contact)) {
+    if (start == NULL || !fil_pattern_transpose(b->count, b->node_count, b->contact_start,
+                                                b->contact_node, scratch, &of)) {
         return FIL_E_NO_MEMORY;
     }
     for (int pass = 0; pass < 2; pass++) {
-        for (int k = 0; k < b->node_count; k++) {
-            b->mark[k] = -1;
-        }
+        fil_blocks_clear_marks(b->mark, b->node_count);
         int *column = NULL;
         if (pass == 1) {
             column = FIL_NEW(arena, int, start[b->node_count]);
@@ -163,8 +125,11 @@ static FilStatus find_pattern(Build *b, FilArena *arena, FilArena *scratch, FilB
         }
         start[0] = 0;
         for (int row = 0; row < b->node_count; row++) {
-            const int count = find_columns(b, row, contact_of, contact,
-                                           column != NULL ? column + start[row] : NULL);
+            const int count =
+                find_columns(b, row, &of, column != NULL ? column + start[row] : NULL);
+            if (count > INT_MAX - 1 - start[row]) {
+                return FIL_E_NO_MEMORY;
+            }
             start[row + 1] = start[row] + count;
             if (column != NULL) {
                 fil_blocks_sort(column + start[row], count);
@@ -198,8 +163,8 @@ static FilStatus fill_mass(const Build *b, FilArena *arena, FilBlocks *A) {
 // The entries of A that the pairs of nodes of contact i reach.
 static void find_pairs(const Build *b, const FilBlocks *A, int i, int *pair) {
     const int *node = b->contact_node + b->contact_start[i];
-    const int nodes = b->contact_start[i + 1] - b->contact_start[i];
-    for (int k = 0; k < nodes * nodes; k++) {
+    const int64_t nodes = b->contact_start[i + 1] - b->contact_start[i];
+    for (int64_t k = 0; k < nodes * nodes; k++) {
         pair[k] = fil_blocks_find(A, node[k / nodes], node[k % nodes]);
     }
 }
@@ -336,13 +301,13 @@ struct FilPrimalStep {
     const FilSystem *s;
     FilBlockLu *lu;
     int threads;
-    const int *block_at; // [n + 1] square blocks of the contacts
-    double *value;       // the matrix
-    double *inverse;     // B^-1 of the contacts
-    double *v;           // [dofs] dv
-    double *g;           // [dofs] right side of M dv - H dr = g, then of the elimination
-    double *correction;  // [dofs]
-    double *h;           // [size]
+    const int64_t *block_at; // [n + 1] square blocks of the contacts
+    double *value;           // the matrix
+    double *inverse;         // B^-1 of the contacts
+    double *v;               // [dofs] dv
+    double *g;               // [dofs] right side of M dv - H dr = g, then of the elimination
+    double *correction;      // [dofs]
+    double *h;               // [size]
 };
 
 FilStatus fil_primal_step_create(const FilPrimal *primal, const FilSystem *s, int threads,
@@ -364,18 +329,12 @@ FilStatus fil_primal_step_create(const FilPrimal *primal, const FilSystem *s, in
 FilStatus fil_primal_step_reserve(FilPrimalStep *step, FilArena *arena) {
     const FilPrimal *p = step->primal;
     const FilSystem *s = step->s;
-    int *block_at = FIL_NEW(arena, int, s->n + 1);
-    if (block_at == NULL) {
+    step->block_at = fil_system_squares(s, arena);
+    if (step->block_at == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    block_at[0] = 0;
-    for (int i = 0; i < s->n; i++) {
-        const int d = fil_system_block_size(s, i);
-        block_at[i + 1] = block_at[i] + d * d;
-    }
-    step->block_at = block_at;
     step->value = FIL_NEW(arena, double, p->A.at[p->A.start[p->A.n]]);
-    step->inverse = FIL_NEW(arena, double, block_at[s->n]);
+    step->inverse = FIL_NEW(arena, double, step->block_at[s->n]);
     step->v = FIL_NEW(arena, double, p->dof_count);
     step->g = FIL_NEW(arena, double, p->dof_count);
     step->correction = FIL_NEW(arena, double, p->dof_count);
@@ -388,25 +347,12 @@ FilStatus fil_primal_step_reserve(FilPrimalStep *step, FilArena *arena) {
     return FIL_OK;
 }
 
-static void multiply(int rows, int inner, int columns, const double *a, const double *b,
-                     double *out) {
-    for (int i = 0; i < rows; i++) {
-        for (int j = 0; j < columns; j++) {
-            double sum = 0.0;
-            for (int k = 0; k < inner; k++) {
-                sum += a[i * inner + k] * b[k * columns + j];
-            }
-            out[i * columns + j] = sum;
-        }
-    }
-}
-
 // inverse := B^-1 with B = Fr + Fu (C + shift I).
 static void invert(int d, const double *Fu, const double *Fr, const double *C, double shift,
                    double *inverse) {
     double B[FIL_BLOCK_MAX * FIL_BLOCK_MAX] = {0};
     if (C != NULL) {
-        multiply(d, d, d, Fu, C, B);
+        fil_small_multiply(d, d, d, Fu, C, B);
     }
     for (int k = 0; k < d * d; k++) {
         B[k] += Fr[k] + shift * Fu[k];
@@ -423,18 +369,6 @@ static void invert(int d, const double *Fu, const double *Fr, const double *C, d
     }
 }
 
-// block += HS H^T, rows of d.
-static void add_product(int rows, int columns, int d, const double *HS, const double *H,
-                        double *block) {
-    for (int r = 0; r < rows; r++) {
-        for (int c = 0; c < columns; c++) {
-            for (int k = 0; k < d; k++) {
-                block[r * columns + c] += HS[r * d + k] * H[c * d + k];
-            }
-        }
-    }
-}
-
 // A += H S H^T of one contact.
 static void add_contact(FilPrimalStep *step, int i, const double *S) {
     const FilPrimal *p = step->primal;
@@ -443,12 +377,13 @@ static void add_contact(FilPrimalStep *step, int i, const double *S) {
     const int first = p->contact_start[i], nodes = p->contact_start[i + 1] - first;
     for (int a = 0; a < nodes; a++) {
         const int rows = fil_blocks_size(A->offset, p->contact_node[first + a]);
-        double HS[NODE_SIZE * FIL_BLOCK_MAX];
-        multiply(rows, d, d, p->H + p->H_at[first + a], S, HS);
+        double HS[FIL_NODE_SIZE * FIL_BLOCK_MAX];
+        fil_small_multiply(rows, d, d, p->H + p->H_at[first + a], S, HS);
         for (int b = 0; b < nodes; b++) {
             const int columns = fil_blocks_size(A->offset, p->contact_node[first + b]);
-            add_product(rows, columns, d, HS, p->H + p->H_at[first + b],
-                        step->value + A->at[p->pair[p->pair_at[i] + a * nodes + b]]);
+            fil_small_add_transposed(rows, d, columns, HS, p->H + p->H_at[first + b],
+                                     step->value +
+                                         A->at[p->pair[p->pair_at[i] + (int64_t)a * nodes + b]]);
         }
     }
 }
@@ -473,23 +408,24 @@ static void assemble(FilPrimalStep *step, const FilJacobian *J) {
         if (!J->active[i]) {
             continue;
         }
-        const int d = fil_system_block_size(step->s, i), at = step->block_at[i];
+        const int d = fil_system_block_size(step->s, i);
+        const int64_t at = step->block_at[i];
         double S[FIL_BLOCK_MAX * FIL_BLOCK_MAX];
         invert(d, J->Fu + at, J->Fr + at, compliance_of(step, i), J->shift[i], step->inverse + at);
-        multiply(d, d, d, step->inverse + at, J->Fu + at, S);
+        fil_small_multiply(d, d, d, step->inverse + at, J->Fu + at, S);
         add_contact(step, i, S);
     }
 }
 
-// y += sign H_i x_i.
-static void add_force(const FilPrimalStep *step, int i, double sign, const double *x, double *y) {
+// y += H_i x_i.
+static void add_force(const FilPrimalStep *step, int i, const double *x, double *y) {
     const FilPrimal *p = step->primal;
     const int d = fil_system_block_size(step->s, i);
     for (int e = p->contact_start[i]; e < p->contact_start[i + 1]; e++) {
         const int node = p->contact_node[e], first = p->node_offset[node];
         for (int r = 0; r < p->node_offset[node + 1] - first; r++) {
             for (int k = 0; k < d; k++) {
-                y[first + r] += sign * p->H[p->H_at[e] + r * d + k] * x[k];
+                y[first + r] += p->H[p->H_at[e] + r * d + k] * x[k];
             }
         }
     }
@@ -519,11 +455,11 @@ static bool eliminate(FilPrimalStep *step, const FilJacobian *J, double *v, doub
         const double *h = step->h + s->offset[i];
         double x[FIL_BLOCK_MAX];
         if (J->active[i]) {
-            multiply(size, size, 1, step->inverse + step->block_at[i], h, x);
+            fil_small_multiply(size, size, 1, step->inverse + step->block_at[i], h, x);
         } else {
             memcpy(x, h, (size_t)size * sizeof *x); // Fr = I
         }
-        add_force(step, i, 1.0, x, step->g);
+        add_force(step, i, x, step->g);
     }
     memcpy(dv, step->g, (size_t)step->primal->dof_count * sizeof *dv);
     const bool finite = fil_block_lu_solve(step->lu, dv);
@@ -531,18 +467,19 @@ static bool eliminate(FilPrimalStep *step, const FilJacobian *J, double *v, doub
         v[k] += dv[k];
     }
     for (int i = 0; i < s->n; i++) {
-        const int size = fil_system_block_size(s, i), at = step->block_at[i];
+        const int size = fil_system_block_size(s, i);
+        const int64_t at = step->block_at[i];
         const double *h = step->h + s->offset[i];
         double u[FIL_BLOCK_MAX], x[FIL_BLOCK_MAX], rest[FIL_BLOCK_MAX];
         if (!J->active[i]) {
             memcpy(x, h, (size_t)size * sizeof *x);
         } else {
             find_motion(step, i, dv, u);
-            multiply(size, size, 1, J->Fu + at, u, rest);
+            fil_small_multiply(size, size, 1, J->Fu + at, u, rest);
             for (int k = 0; k < size; k++) {
                 rest[k] = h[k] - rest[k];
             }
-            multiply(size, size, 1, step->inverse + at, rest, x);
+            fil_small_multiply(size, size, 1, step->inverse + at, rest, x);
         }
         for (int k = 0; k < size; k++) {
             d[s->offset[i] + k] += x[k];
@@ -561,8 +498,9 @@ static void find_residuals(FilPrimalStep *step, const FilJacobian *J, const doub
         step->g[k] = -step->g[k];
     }
     for (int i = 0; i < s->n; i++) {
-        const int size = fil_system_block_size(s, i), o = s->offset[i], at = step->block_at[i];
-        add_force(step, i, 1.0, d + o, step->g);
+        const int size = fil_system_block_size(s, i), o = s->offset[i];
+        const int64_t at = step->block_at[i];
+        add_force(step, i, d + o, step->g);
         if (!J->active[i]) {
             for (int k = 0; k < size; k++) {
                 step->h[o + k] = -F[o + k] - d[o + k];

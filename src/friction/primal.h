@@ -7,8 +7,10 @@
 #include "newton_step.h"
 #include "reduce.h"
 
+enum { FIL_NODE_SIZE = 3 }; // velocities of a node, but for the last of a body
+
 /// What the contacts of an island do to the bodies they touch; other bodies do not matter to them.
-/// Velocities are grouped into nodes of at most three.
+/// Velocities are grouped into nodes.
 typedef struct FilPrimal {
     int node_count, dof_count;
     const int *node_offset;   // [node_count + 1]

@@ -311,3 +311,7 @@ bool fil_proximal_move(FilProximal *x, double delta, double *r) {
     memcpy(r, x->r, bytes);
     return inner == INNER_DONE || inner == INNER_SOLVED;
 }
+
+FilNewtonStep *fil_proximal_step(FilProximal *x) {
+    return x->step;
+}

@@ -4,10 +4,12 @@
 // Newton on proximal problems: see proximal.c.
 
 #include "island.h"
+#include "newton_step.h"
 
 typedef struct FilProximal FilProximal;
 
-/// Prepare for a system with a stored W, in the memory of the task.
+/// Prepare for a system that Newton steps can be taken on (newton_step.h), in the memory of the
+/// task.
 FilStatus fil_proximal_create(const FilSystem *s, const FilIslandTask *task, FilProximal **out);
 
 /// Iterate from `r` until the task is done, nothing helps any more, or `limit` Newton steps are
@@ -18,5 +20,8 @@ void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
 /// One step of the proximal-point method with a fixed delta: r := the solution of the proximal
 /// problem around r. False when Newton did not find it.
 bool fil_proximal_move(FilProximal *x, double delta, double *r);
+
+/// Its linear system, for others to use between runs.
+FilNewtonStep *fil_proximal_step(FilProximal *x);
 
 #endif

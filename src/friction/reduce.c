@@ -10,14 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-
-static int find_root(int *parent, int i) {
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
+#include "math/union_find.h"
 
 FilStatus fil_reduction_begin(const FilGlobalForm *global, FilArena *arena, FilReduction *out) {
     const FilSparse *M = &global->M;
@@ -36,14 +29,13 @@ FilStatus fil_reduction_begin(const FilGlobalForm *global, FilArena *arena, FilR
     }
     for (int c = 0; c < m; c++) {
         for (int k = M->start[c]; k < M->start[c + 1]; k++) {
-            const int a = find_root(parent, c), b = find_root(parent, M->index[k]);
-            parent[a > b ? a : b] = a > b ? b : a;
+            fil_union_join(parent, c, M->index[k]);
         }
     }
     int count = 0;
     int *fill = start + 1; // after filling, the start of the next body
     for (int k = 0; k < m; k++) {
-        const int root = find_root(parent, k);
+        const int root = fil_union_root(parent, k);
         body_of[k] = root == k ? count++ : body_of[root];
         fill[body_of[k] + 1]++;
     }

@@ -17,6 +17,20 @@ static FilStatus measure(const FilFrictionProblem *problem, const double *r, dou
     }
     fil_system_velocity(&system, r, velocity, 1);
     *residual = fil_system_residual(&system, velocity, r, 1);
+    FilSystem near;
+    FilUnits units;
+    FIL_TRY(fil_system_rescale(&system, arena, &near, &units));
+    if (units.w != 0 || units.b != 0) {
+        double *impulse = FIL_NEW(arena, double, system.size);
+        if (impulse == NULL) {
+            return FIL_E_NO_MEMORY;
+        }
+        memcpy(impulse, r, (size_t)system.size * sizeof *r);
+        fil_scale_by_power(system.size, units.w - units.b, impulse);
+        fil_system_velocity(&near, impulse, velocity, 1);
+        residual->scaled = fil_system_residual(&near, velocity, impulse, 1).scaled;
+        fil_scale_by_power(system.size, units.b, velocity);
+    }
     if (u != NULL && system.size > 0) {
         memcpy(u, velocity, (size_t)system.size * sizeof *u);
     }

@@ -94,6 +94,7 @@ static FilStatus reserve_threads(FilFrictionWorkspace *w, int threads) {
 typedef struct Solve {
     const FilFrictionProblem *problem;
     const FilFrictionSettings *settings;
+    FilSystemUse use;
     const FilSystem *system;
     FilIslands islands;
     FilFrictionWorkspace *workspace;
@@ -103,6 +104,7 @@ typedef struct Solve {
     FilIslandResult *result; // [islands]
     FilStatus *status;       // [islands]
     double unit;
+    bool rescaled; // the natural map, which is not free of units, is left to the end
     int threads;
     int inner_threads;
     bool side_by_side; // islands run on several threads: each takes its own memory
@@ -138,7 +140,7 @@ static void solve_island(void *context, int item) {
     const double part_of = sqrt((double)count / whole->n), share = part_of * x->unit;
     const FilIslandTask task = {.settings = x->settings,
                                 .scaled = x->settings->tolerance * share,
-                                .natural = x->settings->natural_tolerance > 0.0
+                                .natural = x->settings->natural_tolerance > 0.0 && !x->rescaled
                                                ? x->settings->natural_tolerance * part_of *
                                                      fil_natural_unit(x->unit)
                                                : INFINITY,
@@ -162,7 +164,8 @@ static void solve_island(void *context, int item) {
                    (size_t)fil_system_block_size(&part, m) * sizeof *r);
         }
     }
-    if (x->problem->form == FIL_FORM_GLOBAL && part.primal == NULL && count >= PRIMAL_ISLAND) {
+    if (x->use.newton && x->problem->form == FIL_FORM_GLOBAL && part.primal == NULL &&
+        count >= PRIMAL_ISLAND) {
         FilPrimal *primal;
         x->status[island] = fil_primal_create(x->problem, whole, member, count, &memory->arena,
                                               &memory->scratch, &primal);
@@ -239,7 +242,7 @@ static FilStatus solve_islands(Solve *x) {
 }
 
 // The worst outcome of the islands; the residual of the whole has the last word.
-static void summarise(const Solve *x, FilFrictionInfo *info) {
+static void summarise(const Solve *x, bool lawful, FilFrictionInfo *info) {
     static const int severity[] = {
         [FIL_CONVERGED] = 0, [FIL_LIMIT] = 1, [FIL_STALLED] = 2, [FIL_NO_SOLUTION] = 3};
     const FilFrictionSettings *settings = x->settings;
@@ -259,7 +262,7 @@ static void summarise(const Solve *x, FilFrictionInfo *info) {
     info->largest_island = x->islands.count > 0
                                ? x->islands.start[x->order[0] + 1] - x->islands.start[x->order[0]]
                                : 0;
-    const bool good = info->residual.scaled <= settings->tolerance &&
+    const bool good = lawful && info->residual.scaled <= settings->tolerance &&
                       (settings->natural_tolerance <= 0.0 ||
                        info->residual.natural <= settings->natural_tolerance);
     if (good) {
@@ -318,12 +321,17 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     FilSystem system;
     const FilSystemUse use = {.sweeps = settings->solver == FIL_SOLVER_GAUSS_SEIDEL ||
                                         settings->solver == FIL_SOLVER_LINEARISED,
+                              .newton = settings->solver == FIL_SOLVER_AUTO ||
+                                        settings->solver == FIL_SOLVER_NEWTON,
                               .threads = threads};
     FIL_TRY(fil_system_build(problem, &use, arena, &workspace->threads[0].scratch, &system, error));
     FIL_TRY(check_solver(&system, settings->solver, error));
     if (settings->solver == FIL_SOLVER_SOCQP) { // the law itself is another: residuals follow it
         FIL_TRY(fil_system_as_cones(&system, arena, &system));
     }
+    FilSystem near; // in units that squares can bear; nearly always `system` itself
+    FilUnits units;
+    FIL_TRY(fil_system_rescale(&system, arena, &near, &units));
     double *r = FIL_NEW_ZEROED(arena, double, system.size);
     double *u = FIL_NEW(arena, double, system.size);
     double *work =
@@ -333,20 +341,32 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     }
     if (settings->warm_start && system.size > 0) {
         memcpy(r, solution->r, (size_t)system.size * sizeof *r);
+        fil_scale_by_power(system.size, units.w - units.b, r);
     }
     Solve x = {.problem = problem,
                .settings = settings,
-               .system = &system,
+               .use = use,
+               .system = &near,
                .workspace = workspace,
                .r = r,
-               .unit = fil_system_unit(&system),
+               .unit = fil_system_unit(&near),
+               .rescaled = units.w != 0 || units.b != 0,
                .threads = threads};
     info->seconds.setup = fil_seconds() - begin;
     FIL_TRY(solve_islands(&x));
-    fil_system_velocity(&system, r, u, threads);
-    info->residual = fil_system_residual(&system, u, r, threads);
+    fil_system_velocity(&near, r, u, threads);
+    info->residual = fil_system_residual(&near, u, r, threads);
+    const bool lawful =
+        fil_system_is_steep_lawful(&near, u, r, settings->tolerance * x.unit, threads);
+    if (x.rescaled) {
+        const double scaled = info->residual.scaled;
+        fil_scale_by_power(system.size, units.b - units.w, r);
+        fil_scale_by_power(system.size, units.b, u);
+        info->residual = fil_system_residual(&system, u, r, threads);
+        info->residual.scaled = scaled;
+    }
     info->conditioning = count_dofs(problem) > 0 ? (double)system.size / count_dofs(problem) : 0.0;
-    summarise(&x, info);
+    summarise(&x, lawful, info);
     publish(problem, &system, r, u, work, solution);
     info->seconds.total = fil_seconds() - begin;
     info->seconds.other =

@@ -5,12 +5,15 @@
 // unit of a velocity.
 #include "system.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "law.h"
+#include "small.h"
 
 FilStatus fil_system_begin(const FilFrictionProblem *problem, FilArena *arena, FilSystem *out) {
     const int n = problem->block_count;
@@ -258,24 +261,13 @@ typedef struct Factored {
     const int *offset;
     int n;
     int64_t *at;            // [entries + 1] where the rows of an entry begin in H and HA
-    int64_t *compliance_at; // [n]
+    int64_t *compliance_at; // [n + 1]
     double *velocity;       // of the bodies, A^-1 H^T r
 } Factored;
 
 static int body_size(const FilBodyRows *bodies, int e) {
     const int body = bodies->body[e];
     return bodies->body_start[body + 1] - bodies->body_start[body];
-}
-
-// block += H HA^T, rows of m.
-static void add_product(int d, int m, const double *H, const double *HA, double *block) {
-    for (int a = 0; a < d; a++) {
-        for (int c = 0; c < d; c++) {
-            for (int k = 0; k < m; k++) {
-                block[a * d + c] += H[a * m + k] * HA[c * m + k];
-            }
-        }
-    }
 }
 
 static void factored_diagonal(const void *self, int i, double *block) {
@@ -286,8 +278,8 @@ static void factored_diagonal(const void *self, int i, double *block) {
     for (int e = bodies->start[i]; e < bodies->start[i + 1]; e++) {
         for (int g = bodies->start[i]; g < bodies->start[i + 1]; g++) {
             if (bodies->body[e] == bodies->body[g]) {
-                add_product(d, body_size(bodies, e), bodies->H + f->at[e], bodies->HA + f->at[g],
-                            block);
+                fil_small_add_transposed(d, body_size(bodies, e), d, bodies->H + f->at[e],
+                                         bodies->HA + f->at[g], block);
             }
         }
     }
@@ -349,27 +341,29 @@ FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *ar
     const FilBodyRows *bodies = &problem->bodies;
     const int n = out->n;
     Factored *f = FIL_NEW(arena, Factored, 1);
-    int64_t *at = FIL_NEW(arena, int64_t, bodies->start[n] + 1);
-    int64_t *compliance_at = FIL_NEW(arena, int64_t, n);
+    int64_t *at = fil_blocks_entry_offsets(bodies, n, out->offset, arena);
+    int64_t *compliance_at = fil_system_squares(out, arena);
     double *velocity = FIL_NEW_ZEROED(arena, double, bodies->body_start[bodies->body_count]);
     if (f == NULL || at == NULL || compliance_at == NULL || velocity == NULL) {
         return FIL_E_NO_MEMORY;
-    }
-    at[0] = 0;
-    int64_t next = 0;
-    for (int i = 0; i < n; i++) {
-        const int d = fil_system_block_size(out, i);
-        compliance_at[i] = next;
-        next += (int64_t)d * d;
-        for (int e = bodies->start[i]; e < bodies->start[i + 1]; e++) {
-            at[e + 1] = at[e] + (int64_t)d * body_size(bodies, e);
-        }
     }
     *f = (Factored){bodies, problem->compliance, out->offset, n, at, compliance_at, velocity};
     out->bodies = bodies;
     out->delassus =
         (FilDelassus){f, factored_diagonal, factored_reset, factored_row, factored_update};
     return fil_system_find_scales(out, arena);
+}
+
+int64_t *fil_system_squares(const FilSystem *s, FilArena *arena) {
+    int64_t *at = FIL_NEW(arena, int64_t, s->n + 1);
+    if (at != NULL) {
+        at[0] = 0;
+        for (int i = 0; i < s->n; i++) {
+            const int64_t d = fil_system_block_size(s, i);
+            at[i + 1] = at[i] + d * d;
+        }
+    }
+    return at;
 }
 
 FilStatus fil_system_without_friction(const FilSystem *s, FilArena *arena, FilSystem *out) {
@@ -383,6 +377,61 @@ FilStatus fil_system_without_friction(const FilSystem *s, FilArena *arena, FilSy
     *out = *s;
     out->mu = mu;
     return FIL_OK;
+}
+
+// --- units ---------------------------------------------------------------------------------------
+
+// Binary exponent of the largest entry; 0 where all are zero.
+static int exponent_of(double largest) {
+    return largest > 0.0 ? ilogb(largest) : 0;
+}
+
+static double largest_entry(const double *x, int64_t count, double largest) {
+    for (int64_t k = 0; k < count; k++) {
+        largest = fmax(largest, fabs(x[k]));
+    }
+    return largest;
+}
+
+void fil_scale_by_power(int size, int power, double *x) {
+    for (int k = 0; power != 0 && k < size; k++) {
+        x[k] = fmin(fmax(ldexp(x[k], power), -DBL_MAX), DBL_MAX);
+    }
+}
+
+FilStatus fil_system_rescale(const FilSystem *s, FilArena *arena, FilSystem *out, FilUnits *units) {
+    const int far = 200; // 2^200 = 1.6e60
+    *out = *s;
+    *units = (FilUnits){0, 0};
+    if (!s->has_blocks || s->reduction != NULL || s->primal != NULL) {
+        return FIL_OK;
+    }
+    double largest = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        const int d = fil_system_block_size(s, i);
+        largest = largest_entry(s->W.value + s->W.at[s->W.diagonal[i]], (int64_t)d * d, largest);
+    }
+    const int w = exponent_of(largest), b = exponent_of(largest_entry(s->b, s->size, 0.0));
+    if (abs(w) < far && abs(b) < far && abs(w - b) < far) {
+        return FIL_OK;
+    }
+    const int64_t count = s->W.at[s->W.start[s->n]];
+    double *value = FIL_NEW(arena, double, count);
+    double *scaled_b = FIL_NEW(arena, double, s->size);
+    if (value == NULL || scaled_b == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        value[k] = ldexp(s->W.value[k], -w);
+    }
+    for (int k = 0; k < s->size; k++) {
+        scaled_b[k] = ldexp(s->b[k], -b);
+    }
+    FilBlocks W = s->W;
+    W.value = value;
+    out->b = scaled_b;
+    *units = (FilUnits){w, b};
+    return use_stored(out, &W, arena);
 }
 
 // --- velocities and residuals --------------------------------------------------------------------
@@ -433,6 +482,12 @@ static double add_squares(void *context, int first, int last) {
         case FIL_MEASURE_NATURAL:
             sum += fil_law_natural(s->kind[i], d, s->mu[i], 1.0, u, r, NULL);
             break;
+        case FIL_MEASURE_STEEP:
+            if (s->kind[i] == FIL_BLOCK_COULOMB && s->mu[i] > 1.0) {
+                sum += fil_law_alart_curnier(s->kind[i], d, s->mu[i], s->rho[i], u, r, NULL) /
+                       (s->rho[i] * s->rho[i]);
+            }
+            break;
         case FIL_MEASURE_ALART_CURNIER:
             sum += 0.5 * fil_law_alart_curnier(s->kind[i], d, s->mu[i], 1.0, u, r, NULL);
             break;
@@ -447,6 +502,11 @@ double fil_system_square(const FilSystem *s, FilMeasure measure, const double *u
     return fil_parallel_sum(s->n, s->n > 4096 ? threads : 1, add_squares, &x);
 }
 
+bool fil_system_is_steep_lawful(const FilSystem *s, const double *u, const double *r, double scaled,
+                                int threads) {
+    return sqrt(fil_system_square(s, FIL_MEASURE_STEEP, u, r, threads)) <= 10.0 * scaled;
+}
+
 double fil_system_unit(const FilSystem *s) {
     double largest = 0.0, sum = 0.0;
     for (int k = 0; k < s->size; k++) {
@@ -459,11 +519,15 @@ double fil_system_unit(const FilSystem *s) {
     return largest > 0.0 ? largest * sqrt(sum) : 1.0;
 }
 
+static double finite(double x) {
+    return isfinite(x) ? x : DBL_MAX;
+}
+
 FilResidual fil_system_residual(const FilSystem *s, const double *u, const double *r, int threads) {
     const double unit = fil_system_unit(s);
     return (FilResidual){
-        .scaled = sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, threads)) / unit,
-        .natural =
-            sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r, threads)) / fil_natural_unit(unit),
-        .alart_curnier = fil_system_square(s, FIL_MEASURE_ALART_CURNIER, u, r, threads)};
+        .scaled = finite(sqrt(fil_system_square(s, FIL_MEASURE_SCALED, u, r, threads)) / unit),
+        .natural = finite(sqrt(fil_system_square(s, FIL_MEASURE_NATURAL, u, r, threads)) /
+                          fil_natural_unit(unit)),
+        .alart_curnier = finite(fil_system_square(s, FIL_MEASURE_ALART_CURNIER, u, r, threads))};
 }

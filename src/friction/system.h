@@ -40,6 +40,7 @@ static inline int fil_system_block_size(const FilSystem *s, int i) {
 /// What a system is wanted for.
 typedef struct FilSystemUse {
     bool sweeps; // rows and updates only: W may stay factored by bodies
+    bool newton; // Newton steps: where W is an operator the primal is made
     int threads;
 } FilSystemUse;
 
@@ -69,8 +70,26 @@ FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *ar
 FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, const int *local,
                           FilArena *arena, FilSystem *out);
 
+/// [n + 1] where block i begins among square blocks, d_i x d_i, one after the other. NULL without
+/// memory.
+int64_t *fil_system_squares(const FilSystem *s, FilArena *arena);
+
 /// The same system with mu = 0 in its coulomb blocks.
 FilStatus fil_system_without_friction(const FilSystem *s, FilArena *arena, FilSystem *out);
+
+/// Powers of two that bring a system near 1: W' = W / 2^w, b' = b / 2^b, and with them
+/// r' = r 2^(w - b), u' = u / 2^b. Both 0: it was left as it is.
+typedef struct FilUnits {
+    int w, b;
+} FilUnits;
+
+/// The same system in units in which no square of an entry overflows or vanishes, where it is given
+/// by blocks or bodies and W, b or the impulses b / W are beyond 1e60 or below 1e-60. `out` may be
+/// s.
+FilStatus fil_system_rescale(const FilSystem *s, FilArena *arena, FilSystem *out, FilUnits *units);
+
+/// x 2^power, kept finite.
+void fil_scale_by_power(int size, int power, double *x);
 
 /// u = W r + b.
 void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads);
@@ -78,17 +97,24 @@ void fil_system_velocity(const FilSystem *s, const double *r, double *u, int thr
 typedef enum FilMeasure {
     FIL_MEASURE_SCALED,
     FIL_MEASURE_NATURAL,
-    FIL_MEASURE_ALART_CURNIER
+    FIL_MEASURE_ALART_CURNIER,
+    FIL_MEASURE_STEEP
 } FilMeasure;
 
 /// Sum over the blocks of the squared residual of (u, r), before any division by |b|: of the
-/// natural map with rho_i in the unit of a velocity, of the natural map with rho = 1, or of half
-/// the Alart-Curnier function with rho = 1.
+/// natural map with rho_i in the unit of a velocity, of the natural map with rho = 1, of half the
+/// Alart-Curnier function with rho = 1, or of that function with rho_i in the unit of a velocity,
+/// over the coulomb blocks with mu > 1 only.
 double fil_system_square(const FilSystem *s, FilMeasure measure, const double *u, const double *r,
                          int threads);
 
-/// The residuals of a whole problem.
+/// The residuals of a whole problem; what overflows is DBL_MAX.
 FilResidual fil_system_residual(const FilSystem *s, const double *u, const double *r, int threads);
+
+/// Whether coulomb blocks with mu > 1 obey the law by the Alart-Curnier function too, to ten times
+/// `scaled`. The natural map is blind there: it sees u_N < 0 divided by the length of (1, mu).
+bool fil_system_is_steep_lawful(const FilSystem *s, const double *u, const double *r, double scaled,
+                                int threads);
 
 /// |b|, or 1 where b = 0: what `scaled` is divided by.
 double fil_system_unit(const FilSystem *s);

@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "math/block_lu.h"
 
-enum { NODE_SIZE = 3 };
-
 struct FilMassSolver {
     int dof_count;
     FilBlockLu *lu;
@@ -25,7 +23,8 @@ struct FilMassSolver {
 static int count_nodes(const FilReduction *x) {
     int count = 0;
     for (int body = 0; body < x->body_count; body++) {
-        count += (x->body_start[body + 1] - x->body_start[body] + NODE_SIZE - 1) / NODE_SIZE;
+        count +=
+            (x->body_start[body + 1] - x->body_start[body] + FIL_NODE_SIZE - 1) / FIL_NODE_SIZE;
     }
     return count;
 }
@@ -35,7 +34,7 @@ static void number_nodes(const FilReduction *x, int *offset, int *node_of) {
     int node = 0;
     for (int body = 0; body < x->body_count; body++) {
         for (int k = x->body_start[body]; k < x->body_start[body + 1]; k++) {
-            if ((k - x->body_start[body]) % NODE_SIZE == 0) {
+            if ((k - x->body_start[body]) % FIL_NODE_SIZE == 0) {
                 offset[node++] = k;
             }
             node_of[k] = node - 1;
@@ -44,21 +43,15 @@ static void number_nodes(const FilReduction *x, int *offset, int *node_of) {
     offset[node] = x->dof_count;
 }
 
-// Nodes that a row of nodes is coupled to, ascending; returns how many. mark[node] == row says that
-// it was seen.
+// Nodes that a row of nodes is coupled to, ascending; returns how many.
 static int find_mass_row(const FilSparse *M, const FilReduction *x, const int *offset,
                          const int *node_of, int row, int *mark, int *column) {
     int count = 0;
-    mark[row] = row;
-    column[count++] = row;
+    fil_blocks_note(row, row, mark, column, &count);
     for (int k = offset[row]; k < offset[row + 1]; k++) {
         const int c = x->dof[k]; // M is symmetric: its columns are its rows
         for (int e = M->start[c]; e < M->start[c + 1]; e++) {
-            const int node = node_of[x->place[M->index[e]]];
-            if (mark[node] != row) {
-                mark[node] = row;
-                column[count++] = node;
-            }
+            fil_blocks_note(row, node_of[x->place[M->index[e]]], mark, column, &count);
         }
     }
     fil_blocks_sort(column, count);
@@ -71,15 +64,13 @@ static FilStatus find_mass_blocks(const FilSparse *M, const FilReduction *x, Fil
     int *offset = FIL_NEW(arena, int, nodes + 1);
     int *node_of = FIL_NEW(arena, int, x->dof_count);
     int *start = FIL_NEW(arena, int, nodes + 1);
-    int *column = FIL_NEW(arena, int, M->start[M->column_count] + nodes);
+    int *column = FIL_NEW(arena, int, (int64_t)M->start[M->column_count] + nodes);
     int *mark = FIL_NEW(arena, int, nodes);
     if (arena->failed) {
         return FIL_E_NO_MEMORY;
     }
     number_nodes(x, offset, node_of);
-    for (int k = 0; k < nodes; k++) {
-        mark[k] = -1;
-    }
+    fil_blocks_clear_marks(mark, nodes);
     int next = 0;
     for (int row = 0; row < nodes; row++) {
         start[row] = next;
@@ -247,24 +238,19 @@ static FilStatus find_free_velocity(const Unreduced *x, const FilGlobalForm *glo
 }
 
 FilStatus fil_system_unreduced(const FilFrictionProblem *problem, const FilReduction *reduction,
-                               int threads, FilArena *arena, FilArena *scratch, FilSystem *out,
-                               bool *regular) {
+                               const FilSystemUse *use, FilArena *arena, FilArena *scratch,
+                               FilSystem *out, bool *regular) {
     const FilGlobalForm *global = &problem->global;
     FIL_TRY(fil_system_begin(problem, arena, out));
     FilMassSolver *mass;
-    FIL_TRY(factor_mass(&global->M, reduction, threads, arena, scratch, &mass, regular));
+    FIL_TRY(factor_mass(&global->M, reduction, use->threads, arena, scratch, &mass, regular));
     if (!*regular) {
         return FIL_OK;
     }
     Unreduced *x = FIL_NEW(arena, Unreduced, 1);
-    int64_t *block_at = FIL_NEW(arena, int64_t, out->n + 1);
+    const int64_t *block_at = fil_system_squares(out, arena);
     if (x == NULL || block_at == NULL) {
         return FIL_E_NO_MEMORY;
-    }
-    block_at[0] = 0;
-    for (int i = 0; i < out->n; i++) {
-        const int d = fil_system_block_size(out, i);
-        block_at[i + 1] = block_at[i] + (int64_t)d * d;
     }
     *x = (Unreduced){.mass = mass,
                      .H = &global->H,
@@ -282,10 +268,12 @@ FilStatus fil_system_unreduced(const FilFrictionProblem *problem, const FilReduc
     FIL_TRY(find_free_velocity(x, global, arena, &out->b));
     out->delassus =
         (FilDelassus){x, unreduced_diagonal, unreduced_reset, unreduced_row, unreduced_update};
-    FilPrimal *primal;
     out->reduction = reduction;
-    FIL_TRY(fil_primal_create(problem, out, NULL, out->n, arena, scratch, &primal));
-    out->primal = primal;
     out->mass = mass;
+    if (use->newton) {
+        FilPrimal *primal;
+        FIL_TRY(fil_primal_create(problem, out, NULL, out->n, arena, scratch, &primal));
+        out->primal = primal;
+    }
     return fil_system_find_scales(out, arena);
 }

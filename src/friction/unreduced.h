@@ -11,8 +11,8 @@ typedef struct FilMassSolver FilMassSolver;
 /// W r is had by solving with M; Newton steps are taken in the velocities. False in `*regular` when
 /// M is singular.
 FilStatus fil_system_unreduced(const FilFrictionProblem *problem, const FilReduction *reduction,
-                               int threads, FilArena *arena, FilArena *scratch, FilSystem *out,
-                               bool *regular);
+                               const FilSystemUse *use, FilArena *arena, FilArena *scratch,
+                               FilSystem *out, bool *regular);
 
 /// x := M^-1 x, in the order of v.
 void fil_mass_solve(FilMassSolver *mass, double *x);

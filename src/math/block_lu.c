@@ -143,7 +143,7 @@ static ptrdiff_t place_on_stacks(FilBlockLu *lu, int rows) {
 static void add_to_info(FilBlockLuInfo *info, const Supernode *s) {
     const double k = s->k, u = s->u;
     info->nonzeros += (int64_t)(k * (k + 2.0 * u));
-    info->flops += (int64_t)(k * k * (2.0 / 3.0 * k + 2.0 * u) + 2.0 * k * u * u);
+    info->flops += (int64_t)fil_front_flops(k, u);
     if (info->largest_pivot < s->k) {
         info->largest_pivot = s->k;
     }
@@ -719,4 +719,16 @@ bool fil_block_lu_solve(FilBlockLu *lu, double *x) {
         }
     }
     return finite;
+}
+
+int fil_block_lu_sign(const FilBlockLu *lu) {
+    int sign = 1;
+    for (int t = 0; t < lu->supernode_count; t++) {
+        const Supernode *s = &lu->node[t];
+        for (int i = 0; i < s->k; i++) {
+            const bool exchanged = lu->pivot[s->unknown + i] != i;
+            sign = exchanged != (lu->inverse[s->unknown + i] < 0.0) ? -sign : sign;
+        }
+    }
+    return sign;
 }

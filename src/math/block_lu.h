@@ -69,4 +69,7 @@ int fil_block_lu_factor(FilBlockLu *lu, const double *value, const double *diago
 /// finite input.
 bool fil_block_lu_solve(FilBlockLu *lu, double *x);
 
+/// Sign of the determinant of what was factored last: 1 or -1.
+int fil_block_lu_sign(const FilBlockLu *lu);
+
 #endif

@@ -1,7 +1,7 @@
 #ifndef FIL_MATH_BLOCK_LU_PRIVATE_H
 #define FIL_MATH_BLOCK_LU_PRIVATE_H
 
-// What the analysis (block_lu_symbolic.c) hands to the numeric part (block_lu.c).
+// What the analysis (block_lu_analysis.h) hands to the numeric part (block_lu.c).
 //
 // Blocks are renumbered: position p holds block order[p]. A supernode owns consecutive positions,
 // its pivots, and has rows, the later positions that its elimination touches, ascending. Pivots and
@@ -82,5 +82,10 @@ struct FilBlockLu {
 
 /// Sizes and places of everything for the blocks that lu->active names.
 void fil_block_lu_lay_out(FilBlockLu *lu);
+
+// Operations of a front with k pivots and u rows.
+static inline double fil_front_flops(double k, double u) {
+    return k * k * (2.0 / 3.0 * k + 2.0 * u) + 2.0 * k * u * u;
+}
 
 #endif

@@ -1,50 +1,21 @@
-// block_lu_symbolic.c - ordering and structure of the block LU.
+// block_lu_symbolic.c - structure of the block LU.
 //
-// 1. The graph of the pattern made symmetric, without the diagonal.
-// 2. Approximate minimum degree order (Amestoy, Davis, Duff 1996; SuiteSparse's AMD through amd_2,
-//    which works in memory that it is given), or nested dissection when it is large; none when the
-//    matrix is nearly dense.
-// 3. Elimination tree (Liu 1986) and a postorder of it.
-// 4. Fundamental supernodes. Column j joins its predecessor when that is its only child and the
+// 1. Order and elimination tree: block_lu_order.c.
+// 2. Fundamental supernodes. Column j joins its predecessor when that is its only child and the
 //    structure of the predecessor holds that of j; otherwise j opens a supernode, whose structure
 //    is the union of its row of the graph and of its children's. Only supernodes have a structure
 //    stored, so the cost is that of reading the graph plus the structures.
-// 5. Relaxation: a child is merged into its parent when a model of the time of a front says that
+// 3. Relaxation: a child is merged into its parent when a model of the time of a front says that
 //    one front with some explicit zeros is faster than two.
-// 6. Renumbering children first, structures sorted by two bucket passes, and the tables of
+// 4. Renumbering children first, structures sorted by two bucket passes, and the tables of
 //    block_lu_private.h.
-#include "block_lu_private.h"
+// 5. Tasks for threads: block_lu_tasks.c.
+#include "block_lu_analysis.h"
 
 #include <limits.h>
 #include <string.h>
 
-#include <amd.h>
-#include <metis.h>
-
 #include "base/error.h"
-
-typedef struct Analysis {
-    const FilBlockPattern *pattern;
-    FilArena *scratch;
-    int n;
-    int *graph_start, *graph; // symmetric, no diagonal, ascending
-    int *order, *position;    // position -> block, block -> position
-    int *tree;                // [n] parent column
-    int *work, *mark;         // [n + 1] each
-    // supernodes before relaxation
-    int count;
-    int *first;         // [count + 1] columns
-    int **rows;         // later columns
-    int *row_count;     // blocks
-    int *k, *u;         // unknowns
-    int *parent;        // supernode
-    int *merged_into;   // itself, or the supernode that took it
-    int *member, *tail; // chain of the supernodes in one: head is `member`, links in `next_member`
-    int *next_member;
-    int final_count;
-    int *final_node;  // [final_count] the supernodes that are left, children first
-    int *final_index; // inverse
-} Analysis;
 
 static FilStatus check_pattern(const FilBlockPattern *p) {
     if (p->n < 0 || p->offset[0] != 0 || p->row_start[0] != 0) {
@@ -62,201 +33,6 @@ static FilStatus check_pattern(const FilBlockPattern *p) {
             }
         }
     }
-    return FIL_OK;
-}
-
-// The blocks by columns: block[k], in row row[k], for k in start[j] .. start[j + 1] - 1.
-typedef struct Columns {
-    int *start, *row, *block;
-} Columns;
-
-static FilStatus transpose(const FilBlockPattern *p, FilArena *scratch, Columns *out) {
-    const int entries = p->row_start[p->n];
-    Columns c = {.start = FIL_NEW_ZEROED(scratch, int, p->n + 2),
-                 .row = FIL_NEW(scratch, int, entries),
-                 .block = FIL_NEW(scratch, int, entries)};
-    if (scratch->failed) {
-        return FIL_E_NO_MEMORY;
-    }
-    int *next = c.start + 1; // start[j + 1] counts up from the start of j to its end
-    for (int e = 0; e < entries; e++) {
-        next[p->column[e] + 1]++;
-    }
-    for (int j = 0; j < p->n; j++) {
-        next[j + 1] += next[j];
-    }
-    for (int i = 0; i < p->n; i++) {
-        for (int e = p->row_start[i]; e < p->row_start[i + 1]; e++) {
-            const int at = next[p->column[e]]++;
-            c.row[at] = i;
-            c.block[at] = e;
-        }
-    }
-    *out = c;
-    return FIL_OK;
-}
-
-// Row i of the graph is the union of row i and column i of the pattern, both ascending.
-static FilStatus build_graph(Analysis *a, const Columns *c) {
-    const FilBlockPattern *p = a->pattern;
-    a->graph_start = FIL_NEW(a->scratch, int, a->n + 1);
-    a->graph = FIL_NEW(a->scratch, int, 2 * (size_t)p->row_start[a->n]);
-    if (a->scratch->failed) {
-        return FIL_E_NO_MEMORY;
-    }
-    int count = 0;
-    for (int i = 0; i < a->n; i++) {
-        a->graph_start[i] = count;
-        int r = p->row_start[i], s = c->start[i];
-        const int r_end = p->row_start[i + 1], s_end = c->start[i + 1];
-        while (r < r_end || s < s_end) {
-            const int row = r < r_end ? p->column[r] : INT_MAX;
-            const int column = s < s_end ? c->row[s] : INT_MAX;
-            const int j = row < column ? row : column;
-            r += row == j;
-            s += column == j;
-            if (j != i) {
-                a->graph[count++] = j;
-            }
-        }
-    }
-    a->graph_start[a->n] = count;
-    return FIL_OK;
-}
-
-static FilStatus order_by_degree(Analysis *a) {
-    const int n = a->n;
-    const int64_t edges = a->graph_start[n];
-    const int64_t room = edges + edges / 5 + n + 1;
-    if (room > INT_MAX) {
-        return FIL_E_ARGUMENT;
-    }
-    const FilArenaMark mark = fil_arena_mark(a->scratch);
-    int *list = FIL_NEW(a->scratch, int, room);
-    int *w = FIL_NEW(a->scratch, int, 7 * (size_t)n);
-    if (a->scratch->failed) {
-        return FIL_E_NO_MEMORY;
-    }
-    int *start = w, *length = w + n;
-    for (int i = 0; i < n; i++) {
-        start[i] = a->graph_start[i];
-        length[i] = a->graph_start[i + 1] - a->graph_start[i];
-    }
-    memcpy(list, a->graph, (size_t)edges * sizeof *list);
-    amd_2(n, start, list, length, (int)room, (int)edges, w + (ptrdiff_t)2 * n, a->position,
-          a->order, w + (ptrdiff_t)3 * n, w + (ptrdiff_t)4 * n, w + (ptrdiff_t)5 * n,
-          w + (ptrdiff_t)6 * n, NULL, NULL);
-    fil_arena_release(a->scratch, mark);
-    return FIL_OK;
-}
-
-enum { DISSECTION_FROM = 2000 }; // blocks; below, minimum degree is as good
-
-// Nested dissection (Karypis and Kumar 1998, METIS). False when METIS had no memory; it takes its
-// own, which is why only large patterns, where it halves the work or better, come here.
-static bool order_by_dissection(Analysis *a) {
-    idx_t n = a->n;
-    idx_t options[METIS_NOPTIONS];
-    (void)METIS_SetDefaultOptions(options);
-    options[METIS_OPTION_SEED] = 1;
-    return METIS_NodeND(&n, a->graph_start, a->graph, NULL, options, a->order, a->position) ==
-           METIS_OK;
-}
-
-static void set_positions(Analysis *a) {
-    for (int p = 0; p < a->n; p++) {
-        a->position[a->order[p]] = p;
-    }
-}
-
-static FilStatus choose_order(Analysis *a) {
-    const bool dense = a->graph_start[a->n] >= 0.7 * ((double)a->n * (a->n - 1));
-    for (int p = 0; dense && p < a->n; p++) {
-        a->order[p] = p;
-    }
-    if (!dense && (a->n < DISSECTION_FROM || !order_by_dissection(a))) {
-        FIL_TRY(order_by_degree(a));
-    }
-    set_positions(a);
-    return FIL_OK;
-}
-
-// Climb from column q to the root of what is known of its tree, and hang that below p.
-static void hang_below(int p, int q, int *tree, int *ancestor) {
-    while (q != -1 && q < p) {
-        const int next = ancestor[q];
-        ancestor[q] = p;
-        if (next == -1) {
-            tree[q] = p;
-        }
-        q = next;
-    }
-}
-
-static void build_tree(Analysis *a) {
-    int *ancestor = a->work;
-    for (int p = 0; p < a->n; p++) {
-        a->tree[p] = ancestor[p] = -1;
-        const int i = a->order[p];
-        for (int e = a->graph_start[i]; e < a->graph_start[i + 1]; e++) {
-            hang_below(p, a->position[a->graph[e]], a->tree, ancestor);
-        }
-    }
-}
-
-// Number the nodes of a forest children first: post[rank] = node. `w` has room for 2 count.
-static void number_children_first(int count, const int *parent, int *w, int *post) {
-    int *child = w, *sibling = w + count;
-    for (int i = 0; i < count; i++) {
-        child[i] = -1;
-    }
-    for (int i = count - 1; i >= 0; i--) { // backwards: children come out ascending
-        if (parent[i] >= 0) {
-            sibling[i] = child[parent[i]];
-            child[parent[i]] = i;
-        }
-    }
-    int rank = 0;
-    for (int root = 0; root < count; root++) {
-        if (parent[root] >= 0) {
-            continue;
-        }
-        int node = root;
-        while (node != -1) {
-            if (child[node] != -1) { // go down; the way back is the parent
-                const int down = child[node];
-                child[node] = sibling[down];
-                node = down;
-            } else {
-                post[rank++] = node;
-                node = node == root ? -1 : parent[node];
-            }
-        }
-    }
-}
-
-static FilStatus postorder_columns(Analysis *a) {
-    const int n = a->n;
-    const FilArenaMark mark = fil_arena_mark(a->scratch);
-    int *w = FIL_NEW(a->scratch, int, 5 * (size_t)n + 1);
-    if (a->scratch->failed) {
-        return FIL_E_NO_MEMORY;
-    }
-    int *post = w + (ptrdiff_t)2 * n, *rank = w + (ptrdiff_t)3 * n, *old = w + (ptrdiff_t)4 * n;
-    number_children_first(n, a->tree, w, post);
-    for (int p = 0; p < n; p++) {
-        rank[post[p]] = p;
-        old[p] = a->order[p];
-    }
-    for (int p = 0; p < n; p++) {
-        w[p] = a->tree[p];
-    }
-    for (int p = 0; p < n; p++) {
-        a->order[p] = old[post[p]];
-        a->tree[p] = w[post[p]] >= 0 ? rank[w[post[p]]] : -1;
-    }
-    set_positions(a);
-    fil_arena_release(a->scratch, mark);
     return FIL_OK;
 }
 
@@ -371,17 +147,6 @@ static FilStatus find_supernodes(Analysis *a) {
     return FIL_OK;
 }
 
-static double front_flops(double k, double u) {
-    return k * k * (2.0 / 3.0 * k + 2.0 * u) + 2.0 * k * u * u;
-}
-
-// Nanoseconds of a front: fixed cost, one pivot after the other, zeroing and adding of the update,
-// arithmetic. The constants matter little: four sets, up to a factor of 3 apart, gave times within
-// 20 percent on random graphs, a tower and a lattice, and none was best on all.
-static double front_time(double k, double u) {
-    return 200.0 + 20.0 * k + 0.5 * k * (k + 2.0 * u) + 0.8 * u * u + 0.045 * front_flops(k, u);
-}
-
 // Merge children into parents where that pays; children are tried before their parents.
 static void relax(Analysis *a) {
     for (int s = 0; s < a->count; s++) {
@@ -394,8 +159,8 @@ static void relax(Analysis *a) {
         if (p < 0) {
             continue;
         }
-        const double apart = front_time(a->k[s], a->u[s]) + front_time(a->k[p], a->u[p]);
-        if (front_time((double)a->k[s] + a->k[p], a->u[p]) <= apart) {
+        const double apart = fil_front_time(a->k[s], a->u[s]) + fil_front_time(a->k[p], a->u[p]);
+        if (fil_front_time((double)a->k[s] + a->k[p], a->u[p]) <= apart) {
             a->merged_into[s] = p;
             a->k[p] += a->k[s];
             a->next_member[a->tail[s]] = a->member[p];
@@ -437,7 +202,7 @@ static FilStatus renumber(Analysis *a, FilBlockLu *lu) {
         const int p = a->parent[a->final_node[t]];
         parent[t] = p >= 0 ? compact[p] : -1;
     }
-    number_children_first(count, parent, w, post);
+    fil_block_lu_postorder(count, parent, w, post);
     memcpy(w, a->final_node, (size_t)count * sizeof(int));
     for (int t = 0; t < count; t++) {
         a->final_node[t] = w[post[t]];
@@ -457,7 +222,7 @@ static FilStatus renumber(Analysis *a, FilBlockLu *lu) {
         }
         node->pivot_blocks = position - node->first;
     }
-    set_positions(a);
+    fil_block_lu_set_positions(a);
     fil_arena_release(a->scratch, mark);
     return FIL_OK;
 }
@@ -519,7 +284,7 @@ static int add_entry(FilBlockLu *lu, int count, int row, int column, Entry shape
 
 // The blocks of W that supernode t holds: those of its pivots' rows and columns that no earlier
 // supernode has. place[position] is the number of a local block.
-static int list_entries(const Analysis *a, FilBlockLu *lu, int t, const Columns *c,
+static int list_entries(const Analysis *a, FilBlockLu *lu, int t, const FilTransposed *c,
                         const ptrdiff_t *source, const int *place) {
     const FilBlockPattern *p = a->pattern;
     Supernode *node = &lu->node[t];
@@ -540,7 +305,7 @@ static int list_entries(const Analysis *a, FilBlockLu *lu, int t, const Columns 
         for (int s = c->start[i]; s < c->start[i + 1]; s++) {
             const int from = a->position[c->row[s]];
             if (from >= end) {
-                const Entry shape = {.source = source[c->block[s]],
+                const Entry shape = {.source = source[c->entry[s]],
                                      .height = (uint16_t)lu->size[from],
                                      .width = (uint16_t)lu->size[q]};
                 count = add_entry(lu, count, place[from], q - node->first, shape);
@@ -551,7 +316,7 @@ static int list_entries(const Analysis *a, FilBlockLu *lu, int t, const Columns 
     return count;
 }
 
-static FilStatus fill_tables(Analysis *a, FilBlockLu *lu, const Columns *c) {
+static FilStatus fill_tables(Analysis *a, FilBlockLu *lu, const FilTransposed *c) {
     const FilBlockPattern *p = a->pattern;
     ptrdiff_t *source = FIL_NEW(a->scratch, ptrdiff_t, p->row_start[a->n]);
     ptrdiff_t *square = FIL_NEW(a->scratch, ptrdiff_t, a->n + 1);
@@ -592,143 +357,6 @@ static FilStatus fill_tables(Analysis *a, FilBlockLu *lu, const Columns *c) {
                 lu->row_parent[below->row_begin + r] = place[lu->rows[below->row_begin + r]];
             }
         }
-    }
-    return FIL_OK;
-}
-
-// Times of the subtrees, and of the fronts alone.
-typedef struct Times {
-    double *front, *below; // by supernode; `below` with all its descendants
-    double total;
-} Times;
-
-static FilStatus estimate_times(const Analysis *a, const FilBlockLu *lu, Times *out) {
-    const int count = lu->supernode_count;
-    Times times = {.front = FIL_NEW(a->scratch, double, count),
-                   .below = FIL_NEW_ZEROED(a->scratch, double, count)};
-    if (a->scratch->failed) {
-        return FIL_E_NO_MEMORY;
-    }
-    for (int t = 0; t < count; t++) {
-        const int s = a->final_node[t], p = lu->node[t].parent;
-        times.front[t] = front_time(a->k[s], a->u[s]);
-        times.below[t] += times.front[t];
-        times.total += times.front[t];
-        if (p >= 0) {
-            times.below[p] += times.below[t];
-        }
-    }
-    *out = times;
-    return FIL_OK;
-}
-
-// Is t the root of one of the subtrees of at most `largest` that the tree is cut into?
-static bool is_cut_off(const FilBlockLu *lu, const Times *times, int t, double largest) {
-    const int p = lu->node[t].parent;
-    return times->below[t] <= largest && (p < 0 || times->below[p] > largest);
-}
-
-// The time on four threads when subtrees of at most `largest` are handed out and the fronts above
-// them follow one by one: those that are large enough (see front.c) gain from the threads as well.
-static double time_of_cut(const FilBlockLu *lu, const Times *times, double largest) {
-    double top = 0.0, subtrees = 0.0, longest = 0.0;
-    for (int t = 0; t < lu->supernode_count; t++) {
-        const double below = times->below[t], front = times->front[t];
-        if (below > largest) {
-            top += front > 1e6 ? front / 3.0 : front;
-        } else if (is_cut_off(lu, times, t, largest)) {
-            subtrees += below;
-            longest = below > longest ? below : longest;
-        }
-    }
-    return top + (subtrees / 4.0 > longest ? subtrees / 4.0 : longest);
-}
-
-static double choose_cut(const FilBlockLu *lu, const Times *times) {
-    const double worth = 5e5; // below this, 0.5 ms, threads cost more than they bring
-    double best = times->total, shortest = time_of_cut(lu, times, times->total);
-    double largest = times->total;
-    for (int k = 0; k < 7 && times->total > worth; k++) {
-        largest *= 0.5;
-        const double time = time_of_cut(lu, times, largest);
-        if (time < shortest) {
-            shortest = time;
-            best = largest;
-        }
-    }
-    return times->total > worth ? best : 2.0 * times->total;
-}
-
-// Give the longest task number 0, the next one 1, ...: then the last to end end about together.
-static FilStatus sort_tasks(const Analysis *a, FilBlockLu *lu, double *time) {
-    int *rank = FIL_NEW(a->scratch, int, lu->task_count);
-    if (a->scratch->failed) {
-        return FIL_E_NO_MEMORY;
-    }
-    for (int r = 0; r < lu->task_count; r++) {
-        int longest = 0;
-        for (int i = 1; i < lu->task_count; i++) {
-            longest = time[i] > time[longest] ? i : longest;
-        }
-        rank[longest] = r;
-        time[longest] = -1.0;
-    }
-    for (int t = 0; t < lu->supernode_count; t++) {
-        Supernode *node = &lu->node[t];
-        node->task = node->task >= 0 ? rank[node->task] : -1;
-    }
-    return FIL_OK;
-}
-
-// Cut the tree into tasks that share nothing: whole subtrees, small ones together. What is above
-// them has task -1. The cut depends on the pattern alone.
-static FilStatus cut_into_tasks(Analysis *a, FilBlockLu *lu) {
-    Times times = {0};
-    FIL_TRY(estimate_times(a, lu, &times));
-    double *time = FIL_NEW(a->scratch, double, lu->supernode_count);
-    if (a->scratch->failed) {
-        return FIL_E_NO_MEMORY;
-    }
-    const double largest = choose_cut(lu, &times);
-    const double together = largest > times.total ? largest : times.total / 64.0;
-    int task = -1;
-    for (int t = 0; t < lu->supernode_count; t++) {
-        lu->node[t].task = -1;
-        if (is_cut_off(lu, &times, t, largest)) {
-            if (task < 0 || time[task] + times.below[t] > together) {
-                time[++task] = 0.0;
-            }
-            time[task] += times.below[t];
-            lu->node[t].task = task;
-        }
-    }
-    for (int t = lu->supernode_count - 1; t >= 0; t--) {
-        const int p = lu->node[t].parent;
-        if (p >= 0 && lu->node[p].task >= 0) {
-            lu->node[t].task = lu->node[p].task;
-        }
-    }
-    lu->task_count = task + 1;
-    return sort_tasks(a, lu, time);
-}
-
-static FilStatus list_tasks(FilBlockLu *lu, FilArena *arena) {
-    lu->task_begin = FIL_NEW_ZEROED(arena, int, lu->task_count + 3);
-    lu->task_node = FIL_NEW(arena, int, lu->supernode_count);
-    if (arena->failed) {
-        return FIL_E_NO_MEMORY;
-    }
-    const int rest = lu->task_count;
-    for (int t = 0; t < lu->supernode_count; t++) {
-        const int task = lu->node[t].task >= 0 ? lu->node[t].task : rest;
-        lu->task_begin[task + 2]++;
-    }
-    for (int i = 0; i <= rest; i++) {
-        lu->task_begin[i + 2] += lu->task_begin[i + 1];
-    }
-    for (int t = 0; t < lu->supernode_count; t++) {
-        const int task = lu->node[t].task >= 0 ? lu->node[t].task : rest;
-        lu->task_node[lu->task_begin[task + 1]++] = t;
     }
     return FIL_OK;
 }
@@ -784,20 +412,20 @@ static FilStatus take_tables(const Analysis *a, FilArena *arena, FilBlockLu *lu)
     return FIL_OK;
 }
 
-static FilStatus find_structure(Analysis *a, const Columns *c) {
+static FilStatus find_structure(Analysis *a, const FilTransposed *c) {
     FIL_TRY(take_scratch(a));
-    FIL_TRY(build_graph(a, c));
-    FIL_TRY(choose_order(a));
-    build_tree(a);
-    FIL_TRY(postorder_columns(a));
+    FIL_TRY(fil_block_lu_order(a, c));
     FIL_TRY(find_supernodes(a));
     relax(a);
     return FIL_OK;
 }
 
 static FilStatus analyse(Analysis *a, FilArena *arena, FilBlockLu **out) {
-    Columns columns = {0};
-    FIL_TRY(transpose(a->pattern, a->scratch, &columns));
+    FilTransposed columns;
+    const FilBlockPattern *p = a->pattern;
+    if (!fil_pattern_transpose(a->n, a->n, p->row_start, p->column, a->scratch, &columns)) {
+        return FIL_E_NO_MEMORY;
+    }
     FIL_TRY(find_structure(a, &columns));
 
     FilBlockLu *lu = FIL_NEW_ZEROED(arena, FilBlockLu, 1);
@@ -816,8 +444,7 @@ static FilStatus analyse(Analysis *a, FilArena *arena, FilBlockLu **out) {
     FIL_TRY(take_tables(a, arena, lu));
     FIL_TRY(sort_rows(a, lu));
     FIL_TRY(fill_tables(a, lu, &columns));
-    FIL_TRY(cut_into_tasks(a, lu));
-    FIL_TRY(list_tasks(lu, arena));
+    FIL_TRY(fil_block_lu_cut(a, lu, arena));
     fil_block_lu_lay_out(lu);
     *out = lu;
     return FIL_OK;

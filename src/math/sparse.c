@@ -203,3 +203,29 @@ bool fil_block_rows_from_sparse(const FilSparse *A, int block_count, const int *
     fil_arena_release(scratch, mark);
     return done;
 }
+
+bool fil_pattern_transpose(int rows, int columns, const int *start, const int *index,
+                           FilArena *arena, FilTransposed *out) {
+    const int count = start[rows];
+    *out = (FilTransposed){.start = FIL_NEW_ZEROED(arena, int, columns + 2),
+                           .row = FIL_NEW(arena, int, count),
+                           .entry = FIL_NEW(arena, int, count)};
+    if (out->start == NULL || out->row == NULL || out->entry == NULL) {
+        return false;
+    }
+    int *fill = out->start + 1; // after filling, the start of the next column
+    for (int e = 0; e < count; e++) {
+        fill[index[e] + 1]++;
+    }
+    for (int c = 0; c < columns; c++) {
+        fill[c + 1] += fill[c];
+    }
+    for (int i = 0; i < rows; i++) {
+        for (int e = start[i]; e < start[i + 1]; e++) {
+            const int at = fill[index[e]]++;
+            out->row[at] = i;
+            out->entry[at] = e;
+        }
+    }
+    return true;
+}

@@ -27,4 +27,16 @@ bool fil_block_rows_from_sparse(const FilSparse *A, int block_count, const int *
                                 FilArena *keep, FilArena *scratch,
                                 FilBlockRows *out) FIL_MUST_CHECK;
 
+/// A pattern by columns: column c is in the rows row[start[c] .. start[c + 1] - 1], never falling;
+/// entry[k] is where that was found in the index of the rows.
+typedef struct FilTransposed {
+    int *start; // [columns + 1]
+    int *row, *entry;
+} FilTransposed;
+
+/// Transpose a pattern of compressed rows: row i has the columns index[start[i] ..] up to
+/// start[i + 1], in any order, even repeated. False when there is no memory.
+bool fil_pattern_transpose(int rows, int columns, const int *start, const int *index,
+                           FilArena *arena, FilTransposed *out) FIL_MUST_CHECK;
+
 #endif

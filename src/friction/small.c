@@ -1,5 +1,5 @@
-// local_small.c - dense elimination for a handful of unknowns.
-#include "local_small.h"
+// small.c - dense elimination for a handful of unknowns.
+#include "small.h"
 
 #include <math.h>
 

@@ -1,11 +1,42 @@
 #ifndef FIL_FRICTION_LOCAL_SMALL_H
 #define FIL_FRICTION_LOCAL_SMALL_H
 
-// Dense linear systems of the one-block solvers: at most FIL_SMALL_MAX unknowns.
+// Dense blocks, row-major: products, and linear systems of at most FIL_SMALL_MAX unknowns.
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define FIL_SMALL_MAX 7
+
+/// out = A B, A rows x inner and B inner x columns.
+static inline void fil_small_multiply(int rows, int inner, int columns, const double *A,
+                                      const double *B, double *out) {
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < inner; k++) {
+                sum += A[i * inner + k] * B[k * columns + j];
+            }
+            out[i * columns + j] = sum;
+        }
+    }
+}
+
+/// out += A B^T, A rows x inner and B columns x inner.
+static inline void fil_small_add_transposed(int rows, int inner, int columns, const double *A,
+                                            const double *B, double *out) {
+    for (int i = 0; i < rows; i++) {
+        const double *a = A + (ptrdiff_t)i * inner; // inner may be a large body
+        for (int j = 0; j < columns; j++) {
+            const double *b = B + (ptrdiff_t)j * inner;
+            double sum = 0.0;
+            for (int k = 0; k < inner; k++) {
+                sum += a[k] * b[k];
+            }
+            out[i * columns + j] += sum;
+        }
+    }
+}
 
 /// LU factors of a square matrix with complete pivoting: P A Q = L U.
 typedef struct FilSmallLu {
