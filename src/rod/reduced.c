@@ -12,10 +12,10 @@
 //     A = M + theta dt C + (theta dt nu + theta^2 dt^2) K,
 //     rhs = (M - (1 - theta) dt C) v - dt K (q - q_nat) - (1 - theta) dt (nu + theta dt) K v + dt
 //     F.
-// F at the start makes the step of first order for any theta. At theta = 1 it damps and was stable
-// in all that was tried, steps of 11 ms included; at theta = 1/2 a fast motion gains energy: a
-// straight hair of 10 elements that falls from horizontal gains 20 % of its kinetic energy in 1 s
-// of 1 ms steps, 9 % at half of that, and beyond 2 ms it runs away.
+// M and F are taken at the place q + (1 - theta) dt v, F with the velocity foreseen there by a
+// first solve: for theta = 1 that is the start of the step; for theta = 1/2 it is the middle, and
+// the step is of second order. At theta = 1 the step damps and was stable in all that was tried, 11
+// ms included.
 //
 // Root. A clamped root goes where it is held, exactly; a pinned one has three degrees of freedom
 // (spin), a free or sliding one six. What is held moves with its mean rate over the step, which is
@@ -114,13 +114,41 @@ static void place_passing(const FilRod *rod, FilReduced *data, double *room) {
 #undef X
 }
 
+static size_t geometry_count(size_t d) {
+    size_t sum = 0;
+#define X(name, count) sum += (count);
+    FIL_REDUCED_GEOMETRY(X)
+#undef X
+    return sum;
+}
+
+static void use_geometry(const FilRod *rod, double *room) {
+    FilReduced *data = fil_reduced(rod);
+    size_t n = (size_t)rod->element_count, d = (size_t)data->d;
+#define X(name, count) \
+    data->name = room; \
+    room += n * (count);
+    FIL_REDUCED_GEOMETRY(X)
+#undef X
+}
+
 static bool allocate(FilRod *rod, FilReduced *data) {
     size_t n = (size_t)rod->element_count, d = (size_t)data->d, m = d + 3;
     data->parent = FIL_NEW(&rod->arena, int, n);
     data->child = FIL_NEW(&rod->arena, int, n);
     data->sibling = FIL_NEW(&rod->arena, int, n);
+    data->here = FIL_NEW_ZEROED(&rod->arena, double, n *geometry_count(d));
+    if (data->here == NULL) {
+        return false;
+    }
+    use_geometry(rod, data->here);
+    if (rod->theta < 1.0) {
+        data->ahead = FIL_NEW_ZEROED(&rod->arena, double, n *geometry_count(d));
+        data->saved = FIL_NEW(&rod->arena, double, 18 + 2 * (size_t)data->kappas);
+        data->ahead_kappa = FIL_NEW(&rod->arena, double, data->kappas);
+    }
 #define X(name, count) data->name = FIL_NEW_ZEROED(&rod->arena, double, n *(count));
-    FIL_REDUCED_KEPT(X)
+    FIL_REDUCED_FACTORS(X)
 #undef X
     data->shares = n * passing_count(d) <= SHARED_ROOM;
     if (!data->shares) {
@@ -189,7 +217,7 @@ static void load_lanes(const FilRod *rod, const FilReducedPass *pass, int first,
         in->length[lane] = rod->lengths[i];
         in->mass[lane] = mass;
         in->spin[lane] = J;
-        in->momentum[lane] = pass->momentum * mass - pass->dt * rod->drag;
+        in->momentum[lane] = pass->momentum * mass - pass->resist * rod->drag;
         in->spin_momentum[lane] = pass->momentum * J;
         in->force[lane] = pass->dt * section->mass;
         in->spin_force[lane] = pass->dt * J;
@@ -595,25 +623,11 @@ static void subtract_rigid(const FilRod *rod, const double rate[6]) {
     }
 }
 
-double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
-    (void)guess; // the step is linear in v+
-    FilReduced *data = fil_reduced(rod);
-    double theta = rod->theta, nu = rod->damping, known[6], strain[6], resist[6];
-    fil_reduced_pass(
-        rod, &(FilReducedPass){
-                 .dt = dt, .momentum = 1.0, .drag = theta * dt, .moving = true, .sums = true});
-    if (!data->sane) {
-        for (int k = 0; k < rod->dof_count; k++) {
-            rhs[k] = (double)NAN; // the step is refused
-        }
-        return 0.0;
-    }
-    if (find_root_rate(rod, dt, known)) {
-        subtract_rigid(rod, known);
-    }
-    fil_reduced_add_loads(rod, dt);
-    fil_reduced_gather(rod, rhs);
-    double late = (1.0 - theta) * dt * (nu + theta * dt);
+// Add the elastic and damping part of the right-hand side.
+static void add_elastic(const FilRod *rod, double dt, double *rhs) {
+    const FilReduced *data = fil_reduced(rod);
+    double strain[6], resist[6];
+    double late = (1.0 - rod->theta) * dt * (rod->damping + rod->theta * dt);
     for (int i = 0; i < rod->element_count; i++) {
         fil_reduced_elastic(rod, i, strain);
         stiffen(rod, i, data->rate + 3 * (size_t)i, resist);
@@ -621,12 +635,126 @@ double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *
             rhs[data->root + 3 * i + a] -= dt * strain[a] + late * resist[a];
         }
     }
-    double stiff = theta * dt * (nu + theta * dt);
+}
+
+// Momentum, gravity, loads and velocity terms into `rhs`, and the factors.
+static void factor_step(const FilRod *rod, double dt, const double *known, double *rhs) {
+    const FilReduced *data = fil_reduced(rod);
+    double theta = rod->theta, stiff = theta * dt * (rod->damping + theta * dt);
+    fil_reduced_pass(rod, &(FilReducedPass){.dt = dt,
+                                            .momentum = 1.0,
+                                            .drag = theta * dt,
+                                            .resist = dt,
+                                            .moving = true,
+                                            .sums = true});
+    if (!data->sane) {
+        return;
+    }
+    if (known != NULL) {
+        subtract_rigid(rod, known);
+    }
+    fil_reduced_add_loads(rod, dt);
+    fil_reduced_gather(rod, rhs);
     if (data->recursive) {
         fil_recursive_factor(rod, stiff);
     } else {
         fil_composite_factor(rod, stiff);
     }
+}
+
+static void solve_factored(const FilRod *rod, double *x) {
+    if (fil_reduced(rod)->recursive) {
+        fil_recursive_solve(rod, x);
+    } else {
+        fil_composite_solve(rod, x);
+    }
+}
+
+static void turn_root(FilReduced *data, const double turn[3]);
+
+// Move the state by `lead` seconds along its velocity.
+static void go_ahead(FilReduced *data, double lead) {
+    double shift[6];
+    for (int c = 0; c < 6; c++) {
+        shift[c] = lead * data->root_rate[c];
+    }
+    fil_add3(1.0, shift, data->root_place);
+    turn_root(data, shift + 3);
+    for (int k = 0; k < data->kappas; k++) {
+        data->kappa[k] += lead * data->rate[k];
+    }
+}
+
+// The velocities become those of the place ahead, foreseen with v+ = `after`.
+static void foresee(const FilRod *rod, const double *known, const double *after) {
+    FilReduced *data = fil_reduced(rod);
+    double part = 1.0 - rod->theta;
+    for (int c = 0; c < 6; c++) {
+        int k = c - (6 - data->root); // degree of freedom, below 0 where the root is held
+        double next = k >= 0 ? after[k] : known[c];
+        data->root_rate[c] += part * (next - data->root_rate[c]);
+    }
+    for (int k = 0; k < data->kappas; k++) {
+        data->rate[k] += part * (after[data->root + k] - data->rate[k]);
+    }
+}
+
+// theta < 1: mass matrix and forces at the place q + (1 - theta) dt v, forces with the velocity
+// foreseen there: a first solve with the present velocity foresees it.
+static void prepare_ahead(FilRod *rod, double dt, const double known[6], bool driven, double *rhs) {
+    FilReduced *data = fil_reduced(rod);
+    size_t bytes = sizeof(double) * (18 + 2 * (size_t)data->kappas);
+    const double *kappa = data->saved + 18;
+    bool stale = data->stale;
+    memcpy(data->saved, data->root_place, bytes);
+    use_geometry(rod, data->ahead);
+    go_ahead(data, (1.0 - rod->theta) * dt);
+    memcpy(data->ahead_kappa, data->kappa, sizeof(double) * (size_t)data->kappas);
+    factor_step(rod, dt, driven ? known : NULL, rhs);
+    if (data->sane) {
+        memcpy(data->kappa, kappa, sizeof(double) * (size_t)data->kappas);
+        add_elastic(rod, dt, rhs); // of the present shape
+        solve_factored(rod, rhs);
+        memcpy(data->kappa, data->ahead_kappa, sizeof(double) * (size_t)data->kappas);
+        fil_reduced_pass(rod, &(FilReducedPass){.momentum = 1.0,
+                                                .drag = rod->theta * dt,
+                                                .resist = dt,
+                                                .moving = true,
+                                                .sums = true});
+        if (driven) {
+            subtract_rigid(rod, known);
+        }
+        fil_reduced_gather(rod, data->forces);
+        foresee(rod, known, rhs);
+        fil_reduced_pass(rod, &(FilReducedPass){.dt = dt, .moving = true, .sums = true});
+        fil_reduced_add_loads(rod, dt);
+        fil_reduced_gather(rod, rhs);
+        for (int k = 0; k < rod->dof_count; k++) {
+            rhs[k] += data->forces[k];
+        }
+    }
+    memcpy(data->root_place, data->saved, bytes);
+    use_geometry(rod, data->here);
+    data->stale = stale;
+}
+
+double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
+    (void)guess; // the step is linear in v+
+    FilReduced *data = fil_reduced(rod);
+    double known[6];
+    bool driven = find_root_rate(rod, dt, known);
+    if (data->ahead != NULL) {
+        prepare_ahead(rod, dt, known, driven, rhs);
+    } else {
+        factor_step(rod, dt, driven ? known : NULL, rhs);
+    }
+    if (!data->sane) {
+        for (int k = 0; k < rod->dof_count; k++) {
+            rhs[k] = (double)NAN; // the step is refused
+        }
+        return 0.0;
+    }
+    add_elastic(rod, dt, rhs);
     return 0.0;
 }
 
@@ -635,11 +763,11 @@ void fil_reduced_solve(const FilRod *rod, double *x) {
     if (!data->sane) {
         return;
     }
-    if (data->recursive) {
-        fil_recursive_solve(rod, x);
-    } else {
-        fil_composite_solve(rod, x);
+    if (data->ahead != NULL) {
+        use_geometry(rod, data->ahead);
     }
+    solve_factored(rod, x);
+    use_geometry(rod, data->here);
 }
 
 void fil_reduced_get_velocity(const FilRod *rod, double *velocity) {

@@ -12,19 +12,20 @@
 #include "rod.h"
 
 // The arrays of a rod, doubles for each element; d: curvatures of an element, m = d + 3: interface.
-// Kept from one call to the next: geometry, motion, factors of the last step.
-#define FIL_REDUCED_KEPT(X)                                                       \
-    X(turn, 9)      /* columns: the element's axes in those of its parent   */    \
-    X(end_place, 3) /* the end, see FilElementEnd                           */    \
-    X(theta, 3 * d)                                                               \
-    X(travel, 3 * d)                                                              \
-    X(coupling, 3 * m) /* factors: recursive.c                                 */ \
-    X(pivot, 6)                                                                   \
-    X(passed, m) /* scratch of the solves                                */       \
-    X(end_turn, 9)                                                                \
-    X(frame, 9)  /* columns: its axes at the start, in the world         */       \
-    X(place, 3)  /* where it starts, in the world                        */       \
-    X(motion, 6) /* velocity and spin of the start                       */
+// Kept from one call to the next: geometry and motion, and the factors of the last step.
+#define FIL_REDUCED_GEOMETRY(X)                                                      \
+    X(turn, 9)      /* columns: the element's axes in those of its parent         */ \
+    X(end_place, 3) /* the end, see FilElementEnd                                 */ \
+    X(theta, 3 * d)                                                                  \
+    X(travel, 3 * d)                                                                 \
+    X(end_turn, 9)                                                                   \
+    X(frame, 9)  /* columns: its axes at the start, in the world                  */ \
+    X(place, 3)  /* where it starts, in the world                                 */ \
+    X(motion, 6) /* velocity and spin of the start                                */
+#define FIL_REDUCED_FACTORS(X)                     \
+    X(coupling, 3 * m) /* recursive.c           */ \
+    X(pivot, 6)                                    \
+    X(passed, m) /* scratch of the solves       */
 
 // Valid within the call that made a pass: small rods share one place for them, which stays in the
 // processor's cache while thousands of rods go by.
@@ -56,10 +57,15 @@ typedef struct FilReduced {
     int *parent, *child, *sibling; // [elements]: first child, next of the same parent; -1: none
     int first;                     // first element at the root
 #define X(name, count) double *name;
-    FIL_REDUCED_KEPT(X)
+    FIL_REDUCED_GEOMETRY(X)
+    FIL_REDUCED_FACTORS(X)
     FIL_REDUCED_PASSING(X)
 #undef X
-    bool shares;            // the passing arrays are the thread's
+    bool shares; // the passing arrays are the thread's
+    // theta < 1: the step is made at a shape ahead of the state, which has a geometry of its own
+    double *here, *ahead;   // blocks of geometry; ahead: NULL for theta = 1
+    double *saved;          // [18 + 2 kappas]: the state meanwhile
+    double *ahead_kappa;    // [kappas]
     double root_factor[81]; // Cholesky factor of what is unknown at the root
     double root_axes[9];    // frame of the root when they were made
     double root_wrench[6];  // on the root, in its axes
@@ -79,6 +85,7 @@ typedef struct FilReducedPass {
     double dt;       // weight of the known forces
     double momentum; // weight of the momentum
     double drag;     // s: theta dt, time that the drag acts in the mass matrix
+    double resist;   // s: dt, time that the drag acts on the velocities
     bool moving;     // else velocities are taken as zero
     bool sums;       // inertia and forces too, not geometry and motion alone
 } FilReducedPass;
