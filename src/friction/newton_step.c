@@ -6,6 +6,11 @@
 //
 // Where M and H are known the same step can be had in the velocities of the bodies (primal.c);
 // whichever factorisation takes fewer operations is used.
+//
+// A factorisation takes about n^2 operations for contacts that fill space. Large problems are solved
+// by GMRES instead, with overlapping parts as preconditioner (schwarz.c), in unknowns scaled by
+// sqrt(rho): velocities and impulses alike become roots of energies. Newton's early steps are far
+// from exact anyway, and its late ones gain a factor of 1 / REDUCTION each.
 #include "newton_step.h"
 
 #include <math.h>
@@ -14,7 +19,9 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "math/block_lu.h"
+#include "math/gmres.h"
 #include "primal.h"
+#include "schwarz.h"
 
 struct FilNewtonStep {
     const FilSystem *s;
@@ -27,11 +34,28 @@ struct FilNewtonStep {
     double *known; // W d of the open contacts
     bool *was_active;
     bool has_mask;
+    FilSchwarz *schwarz; // solves by GMRES; NULL: directly
+    FilGmres *gmres;
+    double *scaled, *raw; // [size] right-hand side and solution of GMRES; a vector on its way
 };
 
 enum {
     PRIMAL_FROM_FLOPS = 20000000
 }; // below, looking for the cheaper way costs more than it saves
+
+enum { GMRES_STEPS = 100 };
+static const double REDUCTION = 1e-3;
+
+static FilStatus prepare_iterations(FilNewtonStep *step, FilArena *arena, FilArena *scratch) {
+    const FilSystem *s = step->s;
+    step->scaled = FIL_NEW(arena, double, s->size);
+    step->raw = FIL_NEW(arena, double, s->size);
+    if (step->scaled == NULL || step->raw == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    FIL_TRY(fil_gmres_create(s->size, GMRES_STEPS, step->threads, arena, &step->gmres));
+    return fil_schwarz_create(s, step->threads, arena, scratch, &step->schwarz);
+}
 
 static FilStatus choose_factorisation(FilNewtonStep *step, FilArena *arena, FilArena *scratch) {
     const FilSystem *s = step->s;
@@ -40,6 +64,9 @@ static FilStatus choose_factorisation(FilNewtonStep *step, FilArena *arena, FilA
         FIL_TRY(fil_primal_step_create(s->primal, s, step->threads, arena, scratch, &step->primal,
                                        &primal_flops));
         return fil_primal_step_reserve(step->primal, arena);
+    }
+    if (fil_schwarz_fits(s)) {
+        return prepare_iterations(step, arena, scratch);
     }
     const FilBlockPattern pattern = {s->n, s->offset, s->W.start, s->W.column};
     FIL_TRY(fil_block_lu_analyse(&pattern, arena, scratch, &step->lu));
@@ -178,9 +205,79 @@ static void fill_right_side(FilNewtonStep *step, const double *F, double *d) {
     }
 }
 
+// --- by GMRES ------------------------------------------------------------------------------------
+
+// y = x sqrt(rho)^power.
+static void scale_by_root(const FilSystem *s, int power, const double *x, double *y) {
+    for (int i = 0; i < s->n; i++) {
+        const double root = power > 0 ? sqrt(s->rho[i]) : 1.0 / sqrt(s->rho[i]);
+        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+            y[k] = root * x[k];
+        }
+    }
+}
+
+// known := (Fu (W + D) + Fr) d, row by row, with W d in `known`.
+static void finish_rows(void *context, int first, int last) {
+    const FilNewtonStep *step = context;
+    const FilSystem *s = step->s;
+    const FilJacobian *J = &step->jacobian;
+    for (int i = first; i < last; i++) {
+        const int size = fil_system_block_size(s, i);
+        const double *Fu = J->Fu + step->block_at[i], *Fr = J->Fr + step->block_at[i];
+        const double *d = step->raw + s->offset[i];
+        double *y = step->known + s->offset[i], sum[FIL_BLOCK_MAX];
+        for (int a = 0; a < size; a++) {
+            sum[a] = J->active[i] ? 0.0 : d[a];
+            for (int c = 0; J->active[i] && c < size; c++) {
+                sum[a] += Fu[a * size + c] * (y[c] + J->shift[i] * d[c]) + Fr[a * size + c] * d[c];
+            }
+        }
+        memcpy(y, sum, (size_t)size * sizeof *y);
+    }
+}
+
+// What GMRES sees: y = sqrt(rho)^-1 A B sqrt(rho) x, with B about A^-1.
+static void multiply(void *context, const double *x, double *y) {
+    FilNewtonStep *step = context;
+    scale_by_root(step->s, 1, x, y);
+    fil_schwarz_apply(step->schwarz, y, step->raw);
+    fil_blocks_multiply(&step->s->W, step->raw, step->known, step->threads);
+    fil_parallel_ranges(step->s->n, 512, step->threads, finish_rows, step);
+    scale_by_root(step->s, -1, step->known, y);
+}
+
+static bool iterate(FilNewtonStep *step, const double *F, double *d) {
+    const FilSystem *s = step->s;
+    double reached;
+    fil_schwarz_factor(step->schwarz, &step->jacobian, step->block_at);
+    fill_right_side(step, F, d);
+    // open contacts are known, and their rows are those of the identity
+    for (int i = 0; i < s->n; i++) {
+        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+            step->raw[k] = step->jacobian.active[i] ? d[k] : 0.0;
+        }
+    }
+    scale_by_root(s, -1, step->raw, step->scaled);
+    (void)fil_gmres_solve(step->gmres, multiply, step, step->scaled, REDUCTION, step->scaled,
+                          &reached);
+    scale_by_root(s, 1, step->scaled, step->known);
+    fil_schwarz_apply(step->schwarz, step->known, step->raw);
+    for (int i = 0; i < s->n; i++) {
+        for (int k = s->offset[i]; step->jacobian.active[i] && k < s->offset[i + 1]; k++) {
+            d[k] = step->raw[k];
+        }
+    }
+    return reached < 1.0;
+}
+
 bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d) {
     if (step->primal != NULL) {
-        return fil_primal_step_solve(step->primal, &step->jacobian, F, d);
+        fil_primal_step_factor(step->primal, &step->jacobian);
+        return fil_primal_step_solve(step->primal, &step->jacobian, F, true, d);
+    }
+    if (step->schwarz != NULL) {
+        return iterate(step, F, d);
     }
     set_mask(step);
     fil_parallel_ranges(step->s->n, 128, step->threads, fill_rows, step);
