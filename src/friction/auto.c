@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "law.h"
 #include "proximal.h"
+#include "schwarz.h"
 #include "solvers.h"
 
 enum { ITERATIONS = 1000, CERTIFICATE_STEPS = 40 };
@@ -180,5 +181,6 @@ FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *
         result->outcome = FIL_NO_SOLUTION;
         return FIL_OK;
     }
-    return s->has_blocks ? try_cadoux(s, task, r, result) : FIL_OK;
+    // its convex problems are factored, which is out of reach for the largest ones
+    return s->has_blocks && !fil_schwarz_fits(s) ? try_cadoux(s, task, r, result) : FIL_OK;
 }

@@ -7,10 +7,10 @@
 // Where M and H are known the same step can be had in the velocities of the bodies (primal.c);
 // whichever factorisation takes fewer operations is used.
 //
-// A factorisation takes about n^2 operations for contacts that fill space. Large problems are solved
-// by GMRES instead, with overlapping parts as preconditioner (schwarz.c), in unknowns scaled by
-// sqrt(rho): velocities and impulses alike become roots of energies. Newton's early steps are far
-// from exact anyway, and its late ones gain a factor of 1 / REDUCTION each.
+// A factorisation takes about n^2 operations for contacts that fill space. Large problems are
+// solved by GMRES instead, with overlapping parts as preconditioner (schwarz.c), in unknowns scaled
+// by sqrt(rho): velocities and impulses alike become roots of energies. Newton's early steps are
+// far from exact anyway, and its late ones still gain a factor of 100 each.
 #include "newton_step.h"
 
 #include <math.h>
@@ -44,7 +44,25 @@ enum {
 }; // below, looking for the cheaper way costs more than it saves
 
 enum { GMRES_STEPS = 100 };
-static const double REDUCTION = 1e-3;
+static const int64_t ITERATE_FROM_FLOPS = 30000000000; // of one factorisation
+static const double REDUCTION = 1e-2;                  // of the residual, by GMRES
+
+// Whether a large problem fills space, so that a factorisation would cost too much. What the
+// analysis takes of `arena` is given back.
+static FilStatus is_iteration_cheaper(const FilSystem *s, FilArena *arena, FilArena *scratch,
+                                      bool *cheaper) {
+    *cheaper = false;
+    if (!fil_schwarz_fits(s)) {
+        return FIL_OK;
+    }
+    const FilArenaMark mark = fil_arena_mark(arena);
+    FilPrimalStep *primal;
+    int64_t flops;
+    FIL_TRY(fil_primal_step_create(s->primal, s, 1, arena, scratch, &primal, &flops));
+    fil_arena_release(arena, mark);
+    *cheaper = flops >= ITERATE_FROM_FLOPS;
+    return FIL_OK;
+}
 
 static FilStatus prepare_iterations(FilNewtonStep *step, FilArena *arena, FilArena *scratch) {
     const FilSystem *s = step->s;
@@ -65,7 +83,9 @@ static FilStatus choose_factorisation(FilNewtonStep *step, FilArena *arena, FilA
                                        &primal_flops));
         return fil_primal_step_reserve(step->primal, arena);
     }
-    if (fil_schwarz_fits(s)) {
+    bool iterative;
+    FIL_TRY(is_iteration_cheaper(s, arena, scratch, &iterative));
+    if (iterative) {
         return prepare_iterations(step, arena, scratch);
     }
     const FilBlockPattern pattern = {s->n, s->offset, s->W.start, s->W.column};
@@ -79,6 +99,10 @@ static FilStatus choose_factorisation(FilNewtonStep *step, FilArena *arena, FilA
             step->primal = primal;
             return fil_primal_step_reserve(primal, arena);
         }
+    }
+    step->value = FIL_NEW(arena, double, s->W.at[s->W.start[s->n]]);
+    if (step->value == NULL) {
+        return FIL_E_NO_MEMORY;
     }
     fil_block_lu_set_threads(step->lu, step->threads);
     return fil_block_lu_reserve(step->lu, arena);
@@ -96,17 +120,15 @@ FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *aren
         const int d = fil_system_block_size(s, i);
         block_at[i + 1] = block_at[i] + d * d;
     }
-    *step = (FilNewtonStep){
-        .s = s,
-        .threads = threads,
-        .block_at = block_at,
-        .jacobian = {.Fu = FIL_NEW(arena, double, block_at[s->n]),
-                     .Fr = FIL_NEW(arena, double, block_at[s->n]),
-                     .shift = FIL_NEW(arena, double, s->n),
-                     .active = FIL_NEW(arena, bool, s->n)},
-        .value = FIL_NEW(arena, double, s->has_blocks ? s->W.at[s->W.start[s->n]] : 0),
-        .known = FIL_NEW(arena, double, s->size),
-        .was_active = FIL_NEW(arena, bool, s->n)};
+    *step = (FilNewtonStep){.s = s,
+                            .threads = threads,
+                            .block_at = block_at,
+                            .jacobian = {.Fu = FIL_NEW(arena, double, block_at[s->n]),
+                                         .Fr = FIL_NEW(arena, double, block_at[s->n]),
+                                         .shift = FIL_NEW(arena, double, s->n),
+                                         .active = FIL_NEW(arena, bool, s->n)},
+                            .known = FIL_NEW(arena, double, s->size),
+                            .was_active = FIL_NEW(arena, bool, s->n)};
     if (arena->failed) {
         return FIL_E_NO_MEMORY;
     }

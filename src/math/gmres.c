@@ -1,9 +1,10 @@
 // gmres.c - the generalised minimal residual method.
 //
-// Arnoldi's process builds an orthonormal basis V of b, A b, A^2 b, ... with A V_m = V_m+1 H; the x in
-// its span with the least residual has coefficients y that minimise |beta e_1 - H y|. Rotations make
-// H triangular as it grows, and the last entry of the rotated beta e_1 is the residual. Vectors are
-// made orthogonal one by one (modified Gram-Schmidt), which is enough to the accuracy of its use.
+// Arnoldi's process builds an orthonormal basis V of b, A b, A^2 b, ... with A V_m = V_m+1 H; the x
+// in its span with the least residual has coefficients y that minimise |beta e_1 - H y|. Rotations
+// make H triangular as it grows, and the last entry of the rotated beta e_1 is the residual.
+// Vectors are made orthogonal one by one (modified Gram-Schmidt), which is enough to the accuracy
+// of its use.
 #include "gmres.h"
 
 #include <math.h>
@@ -16,15 +17,15 @@ enum { GRAIN = 4096 };
 
 struct FilGmres {
     int size, steps, threads;
-    double *V;         // [(steps + 1) size]
-    double *H;         // [(steps + 1) steps] columns, triangular after the rotations
-    double *cosine;    // [steps]
-    double *sine;      // [steps]
-    double *rest;      // [steps + 1] beta e_1, rotated
-    double *y;         // [steps]
-    const double *a;   // operands of the loop that runs
-    double *b;         // the one that it changes
-    double factor;     // of a
+    double *V;       // [(steps + 1) size]
+    double *H;       // [(steps + 1) steps] columns, triangular after the rotations
+    double *cosine;  // [steps]
+    double *sine;    // [steps]
+    double *rest;    // [steps + 1] beta e_1, rotated
+    double *y;       // [steps]
+    const double *a; // operands of the loop that runs
+    double *b;       // the one that it changes
+    double factor;   // of a
 };
 
 FilStatus fil_gmres_create(int size, int steps, int threads, FilArena *arena, FilGmres **out) {
@@ -105,8 +106,8 @@ static void rotate(FilGmres *g, int j, double *h) {
         h[i] = upper;
     }
     const double length = hypot(h[j], h[j + 1]);
-    g->cosine[j] = length > 0.0 ? h[j] / length : 1.0;
-    g->sine[j] = length > 0.0 ? h[j + 1] / length : 0.0;
+    g->cosine[j] = length > 0.0 ? h[j] / length : 0.0; // a singular matrix: the step is void
+    g->sine[j] = length > 0.0 ? h[j + 1] / length : 1.0;
     h[j] = length;
     g->rest[j + 1] = -g->sine[j] * g->rest[j];
     g->rest[j] *= g->cosine[j];
