@@ -197,7 +197,7 @@ static void a_few_steps_with_several_parts_solve_it(void) {
     Case c;
     FilGmres *g;
     double reached;
-    make_case(6000, 1, &c);
+    make_case(4500, 1, &c);
     double *x = FIL_NEW(&c.arena, double, c.s.size);
     CHECK(fil_gmres_create(c.s.size, 60, 1, &c.arena, &g) == FIL_OK);
     const int steps = fil_gmres_solve(g, multiply_case, &c, c.y, 1e-8, x, &reached);
@@ -211,7 +211,7 @@ static void bits_do_not_depend_on_threads(void) {
     Case c[3];
     for (int k = 0; k < 3; k++) {
         FilGmres *g;
-        make_case(6000, 1 << k, &c[k]);
+        make_case(4500, 1 << k, &c[k]);
         double *x = FIL_NEW(&c[k].arena, double, c[k].s.size);
         CHECK(fil_gmres_create(c[k].s.size, 5, 1 << k, &c[k].arena, &g) == FIL_OK);
         (void)fil_gmres_solve(g, multiply_case, &c[k], c[k].y, 1e-8, x, NULL);
