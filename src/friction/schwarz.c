@@ -15,10 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-#include <metis.h>
-
 #include "base/error.h"
 #include "base/parallel.h"
+#include "math/cut.h"
 #include "primal.h"
 
 enum { FITS_FROM = 20000, PART_SIZE = 1500 }; // contacts
@@ -52,34 +51,6 @@ bool fil_schwarz_fits(const FilSystem *s) {
 
 // --- the parts -----------------------------------------------------------------------------------
 
-// part_of[i], by METIS, which takes memory of its own.
-static FilStatus cut(const FilBlocks *W, int parts, FilArena *scratch, idx_t *part_of) {
-    idx_t n = W->n, one = 1, count = parts, objective;
-    idx_t options[METIS_NOPTIONS];
-    idx_t *start = FIL_NEW(scratch, idx_t, n + 1), *graph = FIL_NEW(scratch, idx_t, W->start[n]);
-    if (start == NULL || graph == NULL) {
-        return FIL_E_NO_MEMORY;
-    }
-    if (parts == 1) { // METIS divides by zero
-        memset(part_of, 0, (size_t)n * sizeof *part_of);
-        return FIL_OK;
-    }
-    start[0] = 0;
-    for (int i = 0; i < n; i++) {
-        start[i + 1] = start[i];
-        for (int k = W->start[i]; k < W->start[i + 1]; k++) {
-            if (W->column[k] != i) {
-                graph[start[i + 1]++] = W->column[k];
-            }
-        }
-    }
-    (void)METIS_SetDefaultOptions(options);
-    options[METIS_OPTION_SEED] = 1;
-    const int status = METIS_PartGraphKway(&n, &one, start, graph, NULL, NULL, NULL, &count, NULL,
-                                           NULL, options, &objective, part_of);
-    return status == METIS_OK ? FIL_OK : FIL_E_NO_MEMORY;
-}
-
 static double square_norm(const FilBlocks *W, int k) {
     double sum = 0.0;
     for (int64_t a = W->at[k]; a < W->at[k + 1]; a++) {
@@ -112,7 +83,7 @@ static int mark_members(const FilBlocks *W, const double *size, const int *own, 
     return count;
 }
 
-static FilStatus list_members(const FilSystem *s, const int *mark, const idx_t *part_of, int number,
+static FilStatus list_members(const FilSystem *s, const int *mark, const int *part_of, int number,
                               FilArena *arena, Part *part) {
     int *member = FIL_NEW(arena, int, part->count), *offset = FIL_NEW(arena, int, part->count + 1);
     bool *own = FIL_NEW(arena, bool, part->count);
@@ -164,13 +135,13 @@ static FilStatus prepare_part(const FilSystem *s, FilArena *arena, FilArena *scr
 
 static FilStatus make_parts(FilSchwarz *x, FilArena *arena, FilArena *scratch) {
     const FilSystem *s = x->s;
-    idx_t *part_of = FIL_NEW(scratch, idx_t, s->n);
+    int *part_of = FIL_NEW(scratch, int, s->n);
     int *mark = FIL_NEW(scratch, int, s->n), *own = FIL_NEW(scratch, int, s->n);
     double *size = FIL_NEW(scratch, double, s->n);
     if (part_of == NULL || mark == NULL || own == NULL || size == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    FIL_TRY(cut(&s->W, x->part_count, scratch, part_of));
+    FIL_TRY(fil_graph_cut(s->n, s->W.start, s->W.column, x->part_count, scratch, part_of));
     for (int i = 0; i < s->n; i++) {
         mark[i] = -1;
         size[i] = sqrt(square_norm(&s->W, s->W.diagonal[i]));
