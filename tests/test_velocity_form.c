@@ -319,7 +319,7 @@ static void every_allocation_may_fail(void) {
     Sheet *sheet = make_sheet(1.0);
     double r[SIZE] = {0}, v[DOFS] = {0};
     FilStatus status = FIL_E_NO_MEMORY;
-    for (int n = 0; status == FIL_E_NO_MEMORY && n < 200; n++) {
+    for (int n = 1; status == FIL_E_NO_MEMORY && n < 200; n++) {
         FailingAllocator memory = {.fail_at = n};
         const FilAllocator allocator = failing_allocator(&memory);
         FilFrictionWorkspace *workspace = NULL;
@@ -329,6 +329,7 @@ static void every_allocation_may_fail(void) {
             status = fil_friction_solve(&sheet->problem, NULL, workspace, &solution, NULL, NULL);
         }
         fil_friction_workspace_destroy(workspace);
+        CHECK(status == (memory.failures > 0 ? FIL_E_NO_MEMORY : FIL_OK));
         CHECK(failing_allocator_is_clean(&memory));
     }
     CHECK(status == FIL_OK);

@@ -7,6 +7,8 @@
 //   5  else a path from a smoothed problem (continuation.c): finds what Newton cycles around
 //   6  else the Cadoux fixed point, which shares none of Newton's failure modes
 //
+// The last two factor in every step: they are left out where that may be out of reach.
+//
 // The proof. Let y have y_i in the impulse cone of its block, with no tangential part in coulomb
 // blocks, W^T y = 0 and y . b < 0. For every r then y . u = y . b < 0, but a lawful u has
 // y . u >= 0: there is no solution. Such a y exists exactly when the problem without friction has
@@ -21,6 +23,7 @@
 #include "continuation.h"
 #include "law.h"
 #include "proximal.h"
+#include "schwarz.h"
 #include "solvers.h"
 
 enum { ITERATIONS = 1000, CERTIFICATE_STEPS = 40 };
@@ -195,7 +198,7 @@ FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *
         result->outcome = FIL_NO_SOLUTION;
         return FIL_OK;
     }
-    if (!s->has_blocks) {
+    if (!s->has_blocks || fil_schwarz_fits(s)) {
         return FIL_OK;
     }
     FIL_TRY(try_continuation(s, task, x, r, result));

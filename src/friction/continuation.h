@@ -8,7 +8,8 @@
 
 /// Follow the path. `finish` solves the problem itself from points of the path that are near its
 /// end; its linear system is used on the way. `r` receives the best that it found, and is left
-/// alone where it found nothing. For systems with a stored W.
+/// alone where it found nothing. For systems with a stored W,
+/// small enough to be factored (not fil_schwarz_fits()).
 FilStatus fil_continuation_solve(const FilSystem *s, const FilIslandTask *task, FilProximal *finish,
                                  double *r, FilIslandResult *result);
 

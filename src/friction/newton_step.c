@@ -6,6 +6,14 @@
 //
 // Where M and H are known the same step can be had in the velocities of the bodies (primal.c);
 // whichever factorisation takes fewer operations is used.
+//
+// A factorisation takes about n^2 operations for contacts that fill space. Large problems are
+// solved by GMRES instead, with overlapping parts as preconditioner (schwarz.c), in unknowns scaled
+// by sqrt(rho): velocities and impulses alike become roots of energies. Newton's early steps are
+// far from exact anyway, and its late ones still gain a factor of 100 each. Where GMRES stagnates
+// the step is found by a factorisation after all if that takes less than 1e12 operations. For yet
+// larger problems it is taken as it is: the proximal method judges by the residual, and raises
+// delta, which makes the matrix better, where steps do not help.
 #include "newton_step.h"
 
 #include <math.h>
@@ -14,7 +22,9 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "math/block_lu.h"
+#include "math/gmres.h"
 #include "primal.h"
+#include "schwarz.h"
 #include "small.h"
 
 struct FilNewtonStep {
@@ -28,58 +38,130 @@ struct FilNewtonStep {
     double *known; // W d of the open contacts
     bool *was_active;
     bool has_mask;
+    FilSchwarz *schwarz; // solves by GMRES; NULL: directly
+    FilGmres *gmres;
+    FilPrimalStep *rescue; // where GMRES stagnates; NULL: out of reach
+    double *scaled, *raw;  // [size] right-hand side and solution of GMRES; a vector on its way
 };
 
 enum {
     PRIMAL_FROM_FLOPS = 20000000
 }; // below, looking for the cheaper way costs more than it saves
 
-static FilStatus choose_factorisation(FilNewtonStep *step, FilArena *arena, FilArena *scratch) {
-    const FilSystem *s = step->s;
-    int64_t primal_flops;
-    if (!s->has_blocks) {
-        FIL_TRY(fil_primal_step_create(s->primal, s, step->threads, arena, scratch, &step->primal,
-                                       &primal_flops));
-        return fil_primal_step_reserve(step->primal, arena);
-    }
-    const FilBlockPattern pattern = {s->n, s->offset, s->W.start, s->W.column};
-    FIL_TRY(fil_block_lu_analyse(&pattern, arena, scratch, &step->lu));
-    const int64_t flops = fil_block_lu_info(step->lu).flops;
-    if (s->primal != NULL && flops >= PRIMAL_FROM_FLOPS) {
-        FilPrimalStep *primal;
-        FIL_TRY(fil_primal_step_create(s->primal, s, step->threads, arena, scratch, &primal,
-                                       &primal_flops));
-        if (2 * primal_flops < flops) {
-            step->primal = primal;
-            return fil_primal_step_reserve(primal, arena);
-        }
-    }
-    fil_block_lu_set_threads(step->lu, step->threads);
-    return fil_block_lu_reserve(step->lu, arena);
-}
+enum { GMRES_STEPS = 100 };
+static const int64_t ITERATE_FROM_FLOPS = 30000000000;   // of one factorisation in velocities
+static const int64_t RESCUE_UP_TO_FLOPS = 1000000000000; // of that, where GMRES stagnates
+static const double REDUCTION = 1e-2;                    // of the residual, by GMRES
+static const double STAGNATED = 0.5;                     // when no better
 
-FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
-                                 FilArena *scratch, FilNewtonStep **out) {
+static FilStatus begin(const FilSystem *s, int threads, FilArena *arena, FilNewtonStep **out) {
     FilNewtonStep *step = FIL_NEW(arena, FilNewtonStep, 1);
     const int64_t *block_at = fil_system_squares(s, arena);
     if (step == NULL || block_at == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    *step = (FilNewtonStep){
-        .s = s,
-        .threads = threads,
-        .block_at = block_at,
-        .jacobian = {.Fu = FIL_NEW(arena, double, block_at[s->n]),
-                     .Fr = FIL_NEW(arena, double, block_at[s->n]),
-                     .shift = FIL_NEW(arena, double, s->n),
-                     .active = FIL_NEW(arena, bool, s->n)},
-        .value = FIL_NEW(arena, double, s->has_blocks ? s->W.at[s->W.start[s->n]] : 0),
-        .known = FIL_NEW(arena, double, s->size),
-        .was_active = FIL_NEW(arena, bool, s->n)};
-    if (arena->failed) {
+    *step = (FilNewtonStep){.s = s,
+                            .threads = threads,
+                            .block_at = block_at,
+                            .jacobian = {.Fu = FIL_NEW(arena, double, block_at[s->n]),
+                                         .Fr = FIL_NEW(arena, double, block_at[s->n]),
+                                         .shift = FIL_NEW(arena, double, s->n),
+                                         .active = FIL_NEW(arena, bool, s->n)},
+                            .known = FIL_NEW(arena, double, s->size),
+                            .was_active = FIL_NEW(arena, bool, s->n)};
+    *out = step;
+    return arena->failed ? FIL_E_NO_MEMORY : FIL_OK;
+}
+
+static FilStatus analyse_primal(const FilNewtonStep *step, FilArena *arena, FilArena *scratch,
+                                FilPrimalStep **primal, int64_t *flops) {
+    const FilSystem *s = step->s;
+    return fil_primal_step_create(s->primal, s, step->threads, arena, scratch, primal, flops);
+}
+
+static FilStatus prepare_primal(FilNewtonStep *step, FilPrimalStep *primal, FilArena *arena) {
+    step->primal = primal;
+    return fil_primal_step_reserve(primal, arena);
+}
+
+// GMRES and its preconditioner. `rescue`, of the whole problem, may be NULL.
+static FilStatus prepare_iterations(FilNewtonStep *step, FilPrimalStep *rescue, int steps,
+                                    FilArena *arena, FilArena *scratch) {
+    const FilSystem *s = step->s;
+    step->scaled = FIL_NEW(arena, double, s->size);
+    step->raw = FIL_NEW(arena, double, s->size);
+    if (step->scaled == NULL || step->raw == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    FIL_TRY(choose_factorisation(step, arena, scratch));
+    if (rescue != NULL) {
+        step->rescue = rescue;
+        FIL_TRY(fil_primal_step_reserve(rescue, arena));
+    }
+    FIL_TRY(fil_gmres_create(s->size, steps, step->threads, arena, &step->gmres));
+    return fil_schwarz_create(s, step->threads, arena, scratch, &step->schwarz);
+}
+
+// In impulses or in velocities, whichever is cheaper; `primal` may be analysed already.
+static FilStatus choose_factorisation(FilNewtonStep *step, FilPrimalStep *primal,
+                                      int64_t primal_flops, FilArena *arena, FilArena *scratch) {
+    const FilSystem *s = step->s;
+    const FilBlockPattern pattern = {s->n, s->offset, s->W.start, s->W.column};
+    FIL_TRY(fil_block_lu_analyse(&pattern, arena, scratch, &step->lu));
+    const int64_t flops = fil_block_lu_info(step->lu).flops;
+    const bool compare = s->primal != NULL && flops >= PRIMAL_FROM_FLOPS;
+    if (compare && primal == NULL) {
+        FIL_TRY(analyse_primal(step, arena, scratch, &primal, &primal_flops));
+    }
+    if (compare && 2 * primal_flops < flops) {
+        return prepare_primal(step, primal, arena);
+    }
+    step->value = FIL_NEW(arena, double, s->W.at[s->W.start[s->n]]);
+    if (step->value == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    fil_block_lu_set_threads(step->lu, step->threads);
+    return fil_block_lu_reserve(step->lu, arena);
+}
+
+static FilStatus choose_method(FilNewtonStep *step, FilArena *arena, FilArena *scratch) {
+    const FilSystem *s = step->s;
+    const FilArenaMark mark = fil_arena_mark(arena);
+    FilPrimalStep *primal = NULL;
+    int64_t flops = 0;
+    if (!s->has_blocks || fil_schwarz_fits(s)) {
+        FIL_TRY(analyse_primal(step, arena, scratch, &primal, &flops));
+    }
+    if (!s->has_blocks) {
+        return prepare_primal(step, primal, arena);
+    }
+    if (flops < ITERATE_FROM_FLOPS) {
+        return choose_factorisation(step, primal, flops, arena, scratch);
+    }
+    if (flops > RESCUE_UP_TO_FLOPS) {
+        fil_arena_release(arena, mark);
+        primal = NULL;
+    }
+    return prepare_iterations(step, primal, GMRES_STEPS, arena, scratch);
+}
+
+FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
+                                 FilArena *scratch, FilNewtonStep **out) {
+    FilNewtonStep *step;
+    FIL_TRY(begin(s, threads, arena, &step));
+    FIL_TRY(choose_method(step, arena, scratch));
+    *out = step;
+    return FIL_OK;
+}
+
+FilStatus fil_newton_step_create_iterative(const FilSystem *s, int steps, int threads,
+                                           FilArena *arena, FilArena *scratch,
+                                           FilNewtonStep **out) {
+    FilNewtonStep *step;
+    FilPrimalStep *rescue;
+    int64_t flops;
+    FIL_TRY(begin(s, threads, arena, &step));
+    FIL_TRY(analyse_primal(step, arena, scratch, &rescue, &flops));
+    FIL_TRY(prepare_iterations(step, rescue, steps, arena, scratch));
     *out = step;
     return FIL_OK;
 }
@@ -162,9 +244,87 @@ static void fill_right_side(FilNewtonStep *step, const double *F, double *d) {
     }
 }
 
+// --- by GMRES ------------------------------------------------------------------------------------
+
+// y = x sqrt(rho)^power.
+static void scale_by_root(const FilSystem *s, int power, const double *x, double *y) {
+    for (int i = 0; i < s->n; i++) {
+        const double root = power > 0 ? sqrt(s->rho[i]) : 1.0 / sqrt(s->rho[i]);
+        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+            y[k] = root * x[k];
+        }
+    }
+}
+
+// known := (Fu (W + D) + Fr) d, row by row, with W d in `known`.
+static void finish_rows(void *context, int first, int last) {
+    const FilNewtonStep *step = context;
+    const FilSystem *s = step->s;
+    const FilJacobian *J = &step->jacobian;
+    for (int i = first; i < last; i++) {
+        const int size = fil_system_block_size(s, i);
+        const double *Fu = J->Fu + step->block_at[i], *Fr = J->Fr + step->block_at[i];
+        const double *d = step->raw + s->offset[i];
+        double *y = step->known + s->offset[i], sum[FIL_BLOCK_MAX];
+        for (int a = 0; a < size; a++) {
+            sum[a] = J->active[i] ? 0.0 : d[a];
+            for (int c = 0; J->active[i] && c < size; c++) {
+                sum[a] += Fu[a * size + c] * (y[c] + J->shift[i] * d[c]) + Fr[a * size + c] * d[c];
+            }
+        }
+        memcpy(y, sum, (size_t)size * sizeof *y);
+    }
+}
+
+// What GMRES sees: y = sqrt(rho)^-1 A B sqrt(rho) x, with B about A^-1.
+static void multiply(void *context, const double *x, double *y) {
+    FilNewtonStep *step = context;
+    scale_by_root(step->s, 1, x, y);
+    fil_schwarz_apply(step->schwarz, y, step->raw);
+    fil_blocks_multiply(&step->s->W, step->raw, step->known, step->threads);
+    fil_parallel_ranges(step->s->n, 512, step->threads, finish_rows, step);
+    scale_by_root(step->s, -1, step->known, y);
+}
+
+static bool factor_and_solve(FilPrimalStep *primal, const FilJacobian *J, const double *F,
+                             double *d) {
+    fil_primal_step_factor(primal, J);
+    return fil_primal_step_solve(primal, J, F, true, d);
+}
+
+static bool iterate(FilNewtonStep *step, const double *F, double *d) {
+    const FilSystem *s = step->s;
+    double reached;
+    fil_schwarz_factor(step->schwarz, &step->jacobian, step->block_at);
+    fill_right_side(step, F, d);
+    // open contacts are known, and their rows are those of the identity
+    for (int i = 0; i < s->n; i++) {
+        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
+            step->raw[k] = step->jacobian.active[i] ? d[k] : 0.0;
+        }
+    }
+    scale_by_root(s, -1, step->raw, step->scaled);
+    (void)fil_gmres_solve(step->gmres, multiply, step, step->scaled, REDUCTION, step->scaled,
+                          &reached);
+    if (!(reached <= STAGNATED) && step->rescue != NULL) { // or not a number
+        return factor_and_solve(step->rescue, &step->jacobian, F, d);
+    }
+    scale_by_root(s, 1, step->scaled, step->known);
+    fil_schwarz_apply(step->schwarz, step->known, step->raw);
+    for (int i = 0; i < s->n; i++) {
+        for (int k = s->offset[i]; step->jacobian.active[i] && k < s->offset[i + 1]; k++) {
+            d[k] = step->raw[k];
+        }
+    }
+    return reached < 1.0;
+}
+
 bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d) {
     if (step->primal != NULL) {
-        return fil_primal_step_solve(step->primal, &step->jacobian, F, d);
+        return factor_and_solve(step->primal, &step->jacobian, F, d);
+    }
+    if (step->schwarz != NULL) {
+        return iterate(step, F, d);
     }
     set_mask(step);
     fil_parallel_ranges(step->s->n, 128, step->threads, fill_rows, step);
@@ -174,13 +334,15 @@ bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d) {
 }
 
 bool fil_newton_step_again(FilNewtonStep *step, const double *F, double *d) {
+    FIL_ASSERT(step->schwarz == NULL);
     if (step->primal != NULL) {
-        return fil_primal_step_solve(step->primal, &step->jacobian, F, d);
+        return fil_primal_step_solve(step->primal, &step->jacobian, F, true, d);
     }
     fill_right_side(step, F, d);
     return fil_block_lu_solve(step->lu, d);
 }
 
 int fil_newton_step_sign(const FilNewtonStep *step) {
+    FIL_ASSERT(step->schwarz == NULL);
     return step->primal != NULL ? 0 : fil_block_lu_sign(step->lu);
 }

@@ -16,6 +16,11 @@ typedef struct FilNewtonStep FilNewtonStep;
 FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
                                  FilArena *scratch, FilNewtonStep **out);
 
+/// The same by at most `steps` iterations, whatever the size, with a factorisation to the rescue. M
+/// and H must be known, and W stored. For tests: the call above finds out where it pays.
+FilStatus fil_newton_step_create_iterative(const FilSystem *s, int steps, int threads,
+                                           FilArena *arena, FilArena *scratch, FilNewtonStep **out);
+
 /// Jacobian blocks, d_i x d_i row-major each, one after the other; the caller fills them.
 typedef struct FilJacobian {
     double *Fu, *Fr;
@@ -25,10 +30,13 @@ typedef struct FilJacobian {
 
 FilJacobian fil_newton_step_jacobian(FilNewtonStep *step);
 
-/// d from F. False when the matrix was so singular that d is of no use.
+/// d from F: exact to rounding, or to a hundredth where the system is so large that it is solved by
+/// iterations, for which fil_schwarz_fits() is necessary. False when the matrix was so singular
+/// that d is of no use.
 bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d);
 
-/// The same for another F, with the Jacobian of the last solve.
+/// The same for another F, with the Jacobian of the last solve. This and the sign below are there
+/// only where steps are exact.
 bool fil_newton_step_again(FilNewtonStep *step, const double *F, double *d);
 
 /// Sign of the determinant of the matrix of the last solve; 0 where it is not known.

@@ -70,9 +70,22 @@ static void number_unknowns(Build *b) {
     b->node_offset[b->node_count] = b->dof_count;
 }
 
-// The nodes that each contact touches, ascending.
-static void find_contact_nodes(Build *b) {
+// Keep the offsets of the nodes, now that their number is known; find the nodes that each contact
+// touches, ascending.
+static FilStatus find_contact_nodes(Build *b, FilArena *arena) {
     const FilSparse *H = &b->global->H;
+    int most = 0;
+    for (int i = 0; i < b->count; i++) {
+        const int block = contact_block(b, i);
+        most += H->start[b->offset[block + 1]] - H->start[b->offset[block]];
+    }
+    int *node_offset = FIL_NEW(arena, int, b->node_count + 1);
+    b->contact_node = FIL_NEW(arena, int, most);
+    if (node_offset == NULL || b->contact_node == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    memcpy(node_offset, b->node_offset, (size_t)(b->node_count + 1) * sizeof *node_offset);
+    b->node_offset = node_offset;
     fil_blocks_clear_marks(b->mark, b->node_count);
     int next = 0;
     for (int i = 0; i < b->count; i++) {
@@ -85,6 +98,7 @@ static void find_contact_nodes(Build *b) {
         fil_blocks_sort(b->contact_node + b->contact_start[i], next - b->contact_start[i]);
     }
     b->contact_start[b->count] = next;
+    return FIL_OK;
 }
 
 // Count (column NULL) or write the columns of a row of nodes: M's and the contacts'.
@@ -262,15 +276,16 @@ FilStatus fil_primal_create(const FilFrictionProblem *problem, const FilSystem *
                .local = FIL_NEW(scratch, int, m),
                .dof = FIL_NEW(scratch, int, m),
                .node_of = FIL_NEW(scratch, int, m),
-               .node_offset = FIL_NEW(arena, int, m + 1),
+               .node_offset = FIL_NEW(scratch, int, m + 1),
                .contact_start = FIL_NEW(arena, int, count + 1),
-               .contact_node = FIL_NEW(arena, int, global->H.start[global->H.column_count]),
                .mark = FIL_NEW(scratch, int, m)};
     FilStatus status = arena->failed || scratch->failed ? FIL_E_NO_MEMORY : FIL_OK;
     if (status == FIL_OK) {
-        *primal = (FilPrimal){0};
+        *primal = (FilPrimal){.problem = problem, .whole = whole, .member = member};
         number_unknowns(&b);
-        find_contact_nodes(&b);
+        status = find_contact_nodes(&b, arena);
+    }
+    if (status == FIL_OK) {
         status = find_pattern(&b, arena, scratch, &primal->A);
     }
     if (status == FIL_OK) {
@@ -521,19 +536,24 @@ static void find_residuals(FilPrimalStep *step, const FilJacobian *J, const doub
     }
 }
 
-bool fil_primal_step_solve(FilPrimalStep *step, const FilJacobian *J, const double *F, double *d) {
-    const FilPrimal *p = step->primal;
-    const int size = step->s->size;
+void fil_primal_step_factor(FilPrimalStep *step, const FilJacobian *J) {
     assemble(step, J);
     (void)fil_block_lu_factor(step->lu, step->value, NULL);
+}
+
+bool fil_primal_step_solve(FilPrimalStep *step, const FilJacobian *J, const double *F, bool refine,
+                           double *d) {
+    const FilPrimal *p = step->primal;
+    const int size = step->s->size;
     memset(step->v, 0, (size_t)p->dof_count * sizeof *step->v);
     memset(step->g, 0, (size_t)p->dof_count * sizeof *step->g);
     memset(d, 0, (size_t)size * sizeof *d);
     for (int k = 0; k < size; k++) {
         step->h[k] = -F[k];
     }
-    if (!eliminate(step, J, step->v, d)) {
-        return false;
+    const bool finite = eliminate(step, J, step->v, d);
+    if (!finite || !refine) {
+        return finite;
     }
     find_residuals(step, J, F, step->v, d);
     return eliminate(step, J, step->v, d);

@@ -22,6 +22,10 @@ typedef struct FilPrimal {
     const int64_t *pair_at;   // [n + 1]
     const int *pair;          // entry of A for each pair (a, b) of the nodes of a contact
     const double *compliance; // C, square blocks one after the other; NULL: none
+    // what it was made from
+    const FilFrictionProblem *problem;
+    const FilSystem *whole;
+    const int *member; // [n] blocks of the problem, ascending; NULL: all
 } FilPrimal;
 
 /// The primal of the blocks `member` of a global problem; NULL members: all blocks. Of its system
@@ -40,7 +44,11 @@ FilStatus fil_primal_step_create(const FilPrimal *primal, const FilSystem *s, in
 /// Take the memory of the factors.
 FilStatus fil_primal_step_reserve(FilPrimalStep *step, FilArena *arena);
 
-/// d from F as fil_newton_step_solve().
-bool fil_primal_step_solve(FilPrimalStep *step, const FilJacobian *J, const double *F, double *d);
+/// Factor the matrix of J.
+void fil_primal_step_factor(FilPrimalStep *step, const FilJacobian *J);
+
+/// d from F with the factors of J, refined once if asked. False when d is of no use.
+bool fil_primal_step_solve(FilPrimalStep *step, const FilJacobian *J, const double *F, bool refine,
+                           double *d);
 
 #endif
