@@ -62,6 +62,7 @@ static bool create(const FilRodDef *def, FilRod **rod) {
 // Time `count` steps; false when one fails.
 static bool run_batch(FilRod *rod, double dt, int count, Cost *cost) {
     double start = cli_clock();
+    long iterations = 0;
     for (int k = 0; k < count; k++) {
         FilRodStepInfo info;
         FilError error;
@@ -69,10 +70,11 @@ static bool run_batch(FilRod *rod, double dt, int count, Cost *cost) {
             cli_say("%s", error.text);
             return false;
         }
-        cost->iterations += info.iterations / (double)count;
+        iterations += info.iterations;
         cost->residual = fmax(cost->residual, info.residual);
     }
     cost->seconds = (cli_clock() - start) / count;
+    cost->iterations = (double)iterations / count;
     return true;
 }
 
@@ -182,7 +184,11 @@ static void tabulate_real_time(bool json, bool quick) {
             (void)printf("{\"table\":\"real-time\",\"model\":\"%s\",\"elements\":%d}\n", model,
                          elements);
         } else {
-            (void)printf("  %-9s %8d %22d\n", model, elements, published[kinds[k].model]);
+            char known[16] = "-";
+            if (published[kinds[k].model] > 0) {
+                (void)snprintf(known, sizeof known, "%d", published[kinds[k].model]);
+            }
+            (void)printf("  %-9s %8d %22s\n", model, elements, known);
         }
         (void)fflush(stdout);
     }
@@ -224,8 +230,8 @@ static void tabulate_many(bool json, bool quick, int threads) {
 
 // The time of 1 s at 11 ms against the degrees of freedom (Casati 2015, section 5.2).
 static void tabulate_second(bool json) {
-    static const int chosen[] = {0, 2, 4}; // helix, clothoid, der
-    static const int sizes[] = {2, 4, 8, 16, 32, 64};
+    static const int chosen[] = {0, 2, 4};              // helix, clothoid, der
+    static const int sizes[] = {4, 8, 16, 32, 64, 128}; // with fewer, der cannot bend as far
     if (!json) {
         (void)printf("\n1 s at 11 ms, one core\n  %-9s %6s %9s %12s\n", "model", "N", "unknowns",
                      "seconds");

@@ -63,7 +63,34 @@ static void the_row_of_the_first_pivot_that_is_not_positive_is_named(void) {
     CHECK(fil_cholesky_factor(N, a, first, 0.0) == 18);
 }
 
-#define TESTS(X)                                          \
-    X(solutions_satisfy_the_system_whatever_its_envelope) \
-    X(the_row_of_the_first_pivot_that_is_not_positive_is_named)
+// The matrix of ones has rank 1: what is raised keeps the factor finite, and A^-1 b for b in the
+// range right.
+static void raised_pivots_change_what_round_off_made_alone(void) {
+    FilRandom random = fil_random_make(3);
+    static double a[N * N], raised[N * N];
+    int first[N], raised_first[N];
+    draw_matrix(&random, 9, a);
+    memcpy(raised, a, sizeof a);
+    CHECK(fil_cholesky_factor(N, a, first, 1e-15) == 0);
+    fil_cholesky_factor_raised(N, raised, raised_first, 1e-15);
+    CHECK(check_same_bits(a, raised, sizeof a));
+    CHECK(check_same_bits(first, raised_first, sizeof first));
+
+    double ones[9], x[3] = {3.0, 3.0, 3.0};
+    for (int k = 0; k < 9; k++) {
+        ones[k] = 1.0;
+    }
+    fil_cholesky_factor_raised(3, ones, first, 1e-15);
+    fil_cholesky_solve(3, ones, first, x);
+    CHECK_NEAR(x[0] + x[1] + x[2], 3.0, 1e-12, 0.0);
+    double zero = 0.0, y = 0.0;
+    fil_cholesky_factor_raised(1, &zero, first, 1e-15);
+    fil_cholesky_solve(1, &zero, first, &y);
+    CHECK(y == 0.0);
+}
+
+#define TESTS(X)                                                \
+    X(solutions_satisfy_the_system_whatever_its_envelope)       \
+    X(the_row_of_the_first_pivot_that_is_not_positive_is_named) \
+    X(raised_pivots_change_what_round_off_made_alone)
 CHECK_MAIN(TESTS)

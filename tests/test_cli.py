@@ -382,8 +382,18 @@ def bench_measures_the_default_solver():
 
 def bench_refuses_what_it_cannot_do():
     fails(2, "filum bench friction", "bench")
-    fails(2, "filum bench friction", "bench", "hair")
+    fails(2, "filum bench rods", "bench", "hair")
     fails(3, "missing.hdf5", "bench", "friction", "missing.hdf5", "--table", "auto", "--json")
+
+
+def bench_measures_the_rods():
+    done = run("bench", "rods", "--quick", "--json")
+    found = rows(done)
+    assert done.returncode == 0 and done.err == "", done.err
+    steps = [row for row in found if row.get("table") == "step"]
+    assert {row["model"] for row in steps} == {"helix", "clothoid", "der", "corde", "chain"}
+    assert all(row["us_per_element"] > 0 and row["iterations"] >= 1 for row in steps)
+    assert {"real-time", "many", "second"} < {row.get("table") for row in found}
 
 
 def rivals_play_where_they_are_built():
@@ -401,6 +411,22 @@ def rivals_play_where_they_are_built():
 
 
 # ------------------------------------------------------------------------------------------ demo
+
+def the_physics_is_valid():
+    done = run("validate")
+    assert done.returncode == 0 and done.err == "", done.err
+    last = done.out.splitlines()[-1]
+    assert last.endswith(" passed, 0 failed") and int(last.split()[0]) >= 172, last
+    found = rows(run("validate", "rods", "--json"))
+    fields = ["case", "model", "resolution", "expected", "got", "error", "allowed", "pass"]
+    assert all(list(row) == fields and row["pass"] is True for row in found)
+    assert len(found) == int(last.split()[0])
+
+
+def validate_refuses_what_it_does_not_know():
+    fails(2, 'no group "hair"', "validate", "hair")
+    fails(2, "--jsno", "validate", "--jsno")
+
 
 def a_demo_solves_everything_and_draws_pictures():
     done = run("demo", "--out", "pictures/here", timeout=280)

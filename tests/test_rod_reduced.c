@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "failing_allocator.h"
 #include "filum/rod.h"
+#include "math/cholesky.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
 #include "rod/reduced.h"
@@ -550,7 +551,8 @@ static int pick_plane(const FilRod *rod, const double *full, double *some) {
 static void largest_pair(int n, const double *S, const double *K, double mu[2]) {
     double L[70 * 70], first[70] = {0.0}, x[70] = {0.0}, y[70] = {0.0};
     memcpy(L, K, sizeof(double) * (size_t)(n * n));
-    fil_composite_cholesky(n, L);
+    int starts[70];
+    CHECK(fil_cholesky_factor(n, L, starts, 0.0) == 0);
     for (int which = 0; which < 2 && which < n; which++) {
         for (int i = 0; i < n; i++) {
             x[i] = 1.0 + 0.3 * i * i - which * 2.0 * i;
@@ -563,7 +565,7 @@ static void largest_pair(int n, const double *S, const double *K, double mu[2]) 
                     y[i] += S[n * i + j] * x[j];
                 }
             }
-            fil_composite_back(n, L, y);
+            fil_cholesky_solve(n, L, starts, y);
             for (int i = 0; i < n * n; i++) {
                 along += first[i / n] * K[i] * y[i % n];
             }

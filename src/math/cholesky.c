@@ -3,6 +3,7 @@
 // contiguous rows, summed in four lanes whose order does not depend on anything but the lengths.
 #include "cholesky.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -20,26 +21,39 @@ static double product(const double *a, const double *b, int count) {
     return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
+// Row i of L, but for its diagonal; returns the pivot that is left there.
+static double eliminate_row(int n, int i, double *a, int *first) {
+    double *row = a + (ptrdiff_t)i * n;
+    int start = 0;
+    while (start < i && row[start] == 0.0) {
+        start++;
+    }
+    first[i] = start;
+    for (int j = start; j < i; j++) {
+        const double *other = a + (ptrdiff_t)j * n;
+        int from = first[j] > start ? first[j] : start;
+        row[j] = (row[j] - product(row + from, other + from, j - from)) / other[j];
+    }
+    return row[i] - product(row + start, row + start, i - start);
+}
+
 int fil_cholesky_factor(int n, double *a, int *first, double floor) {
     for (int i = 0; i < n; i++) {
-        double *row = a + (ptrdiff_t)i * n;
-        int start = 0;
-        while (start < i && row[start] == 0.0) {
-            start++;
-        }
-        first[i] = start;
-        for (int j = start; j < i; j++) {
-            const double *other = a + (ptrdiff_t)j * n;
-            int from = first[j] > start ? first[j] : start;
-            row[j] = (row[j] - product(row + from, other + from, j - from)) / other[j];
-        }
-        double pivot = row[i] - product(row + start, row + start, i - start);
-        if (!(pivot > floor * fabs(row[i]) && pivot > 0.0)) {
+        double pivot = eliminate_row(n, i, a, first), *diagonal = &a[(ptrdiff_t)i * n + i];
+        if (!(pivot > floor * fabs(*diagonal) && pivot > 0.0)) {
             return i + 1;
         }
-        row[i] = sqrt(pivot);
+        *diagonal = sqrt(pivot);
     }
     return 0;
+}
+
+void fil_cholesky_factor_raised(int n, double *a, int *first, double floor) {
+    for (int i = 0; i < n; i++) {
+        double pivot = eliminate_row(n, i, a, first), *diagonal = &a[(ptrdiff_t)i * n + i];
+        double least = floor * fabs(*diagonal) + DBL_MIN;
+        *diagonal = sqrt(pivot > least ? pivot : least);
+    }
 }
 
 void fil_cholesky_lower(int n, const double *l, const int *first, double *x) {

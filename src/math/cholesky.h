@@ -9,6 +9,10 @@
 /// `floor` times the matrix's diagonal there.
 int fil_cholesky_factor(int n, double *a, int *first, double floor);
 
+/// The same where round-off alone can bring a pivot to `floor` times the diagonal or below: it is
+/// raised to that, and the factor always comes about.
+void fil_cholesky_factor_raised(int n, double *a, int *first, double floor);
+
 /// x <- L^-1 x, x <- L^-T x.
 void fil_cholesky_lower(int n, const double *l, const int *first, double *x);
 void fil_cholesky_upper(int n, const double *l, const int *first, double *x);

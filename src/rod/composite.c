@@ -6,9 +6,9 @@
 // column of the mass matrix: O(N^2) for the matrix, O(N^3) for its factor.
 #include "reduced.h"
 
-#include <float.h>
 #include <string.h>
 
+#include "math/cholesky.h"
 #include "math/vec3.h"
 
 typedef struct Body {
@@ -187,54 +187,13 @@ void fil_composite_assemble(const FilRod *rod, double stiff, double *A) {
     add_stiffness(rod, stiff, A);
 }
 
-// --- dense Cholesky ------------------------------------------------------------------------------
-
-static double dot(const double *a, const double *b, int n) {
-    double sum[4] = {0.0};
-    int k = 0;
-    for (; k + 4 <= n; k += 4) {
-        for (int l = 0; l < 4; l++) {
-            sum[l] += a[k + l] * b[k + l];
-        }
-    }
-    for (; k < n; k++) {
-        sum[0] += a[k] * b[k];
-    }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-void fil_composite_cholesky(int n, double *A) {
-    for (int i = 0; i < n; i++) {
-        double *row = A + (size_t)i * (size_t)n;
-        for (int j = 0; j < i; j++) {
-            const double *other = A + (size_t)j * (size_t)n;
-            row[j] = (row[j] - dot(row, other, j)) * other[j];
-        }
-        double pivot = row[i] - dot(row, row, i);
-        row[i] = 1.0 / sqrt(pivot > 1e-15 * row[i] ? pivot : 1e-15 * row[i] + DBL_MIN);
-    }
-}
-
-void fil_composite_back(int n, const double *L, double *x) {
-    for (int i = 0; i < n; i++) {
-        const double *row = L + (size_t)i * (size_t)n;
-        x[i] = (x[i] - dot(row, x, i)) * row[i];
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        const double *row = L + (size_t)i * (size_t)n;
-        x[i] *= row[i];
-        for (int j = 0; j < i; j++) {
-            x[j] -= row[j] * x[i];
-        }
-    }
-}
-
 void fil_composite_factor(const FilRod *rod, double stiff) {
     const FilReduced *data = fil_reduced(rod);
     fil_composite_assemble(rod, stiff, data->dense);
-    fil_composite_cholesky(rod->dof_count, data->dense);
+    fil_cholesky_factor_raised(rod->dof_count, data->dense, data->dense_first, FIL_REDUCED_PIVOT);
 }
 
 void fil_composite_solve(const FilRod *rod, double *x) {
-    fil_composite_back(rod->dof_count, fil_reduced(rod)->dense, x);
+    const FilReduced *data = fil_reduced(rod);
+    fil_cholesky_solve(rod->dof_count, data->dense, data->dense_first, x);
 }

@@ -1,10 +1,11 @@
 // modes.c - natural frequencies of small vibrations about an equilibrium.
 //
-// The modes solve H x = w^2 M x with H the Hessian of the potential energy and M the mass matrix.
-// The lowest ones are found by subspace iteration (Bathe): X <- H^-1 M X, then the best
-// combinations of its few columns from the small pencil (X^T H X, X^T M X), by Cholesky and Jacobi
-// rotations. Velocities of held ends are left out with the rows C in the same way as in statics.c:
-// rho C^T C is added to H, which moves their frequencies far up.
+// The modes solve H x = w^2 M x with M the mass matrix and H the Hessian of the potential energy,
+// in which the forces that hold the ends count as loads. The lowest ones are found by subspace
+// iteration (Bathe): X <- H^-1 M X, then the best combinations of its few columns from the small
+// pencil (X^T H X, X^T M X), by Cholesky and Jacobi rotations. Velocities of held ends are left out
+// with the rows C in the same way as in statics.c: rho C^T C is added to H, which moves their
+// frequencies far up.
 #include "rod.h"
 
 #include <string.h>
@@ -12,9 +13,11 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "math/cholesky.h"
-#include "math/vec3.h"
+#include "math/vector.h"
 
 enum { MAX_SWEEPS = 60, MAX_ITERATIONS = 200, POINTS = 12 };
+
+static const double at_rest = 1e-6; // of the residual of an equilibrium
 
 // Gauss-Legendre on [-1, 1]: the positive half of 12 nodes and their weights.
 static const double nodes[6] = {0.1252334085114689155, 0.3678314989981801937,
@@ -31,14 +34,6 @@ typedef struct Modes {
     double *X, *MX;           // [p][n]: a column each
     double *a, *value, *last; // [p][p]: X^T M H^-1 M X; [p]: its eigenvalues, and those before
 } Modes;
-
-static double dot(const double *a, const double *b, int n) {
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
 
 // M += factor * row^T row, lower triangle.
 static void add_square(int n, double factor, const double *row, double *M) {
@@ -127,13 +122,13 @@ static void orthonormalise(Modes *m) {
         for (int pass = 0; pass < 2; pass++) {
             for (int l = 0; l < k; l++) {
                 const double *y = m->X + (size_t)l * (size_t)m->n;
-                double along = dot(x, m->MX + (size_t)l * (size_t)m->n, m->n);
+                double along = fil_dot(x, m->MX + (size_t)l * (size_t)m->n, m->n);
                 for (int i = 0; i < m->n; i++) {
                     x[i] -= along * y[i];
                 }
             }
             multiply_symmetric(m->n, m->M, x, mx);
-            double scale = 1.0 / sqrt(fmax(dot(x, mx, m->n), 1e-300));
+            double scale = 1.0 / sqrt(fmax(fil_dot(x, mx, m->n), 1e-300));
             for (int i = 0; i < m->n; i++) {
                 x[i] *= scale;
                 mx[i] *= scale;
@@ -152,7 +147,7 @@ static void improve(Modes *m) {
     }
     for (int k = 0; k < p; k++) {
         for (int l = 0; l <= k; l++) {
-            double value = dot(m->MX + (size_t)k * (size_t)n, m->X + (size_t)l * (size_t)n, n);
+            double value = fil_dot(m->MX + (size_t)k * (size_t)n, m->X + (size_t)l * (size_t)n, n);
             m->a[p * k + l] = value;
             m->a[p * l + k] = value;
         }
@@ -223,7 +218,8 @@ static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *are
     } else {
         integrate_mass(rod, m.X, m.M);
     }
-    rod->table->hessian(rod, m.H);
+    double residual;
+    FIL_TRY(fil_statics_hessian(rod, m.H, &residual, error));
     if (rod->row_count > 0) {
         double errors[FIL_ROD_ROWS], largest = 0.0;
         rod->table->end_rows(rod, rod->state[0], rod->rows, errors);
@@ -232,10 +228,10 @@ static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *are
         }
         for (int k = 0; k < rod->row_count; k++) {
             const double *row = rod->rows + (size_t)k * (size_t)m.n;
-            add_square(m.n, 1e9 * largest / dot(row, row, m.n), row, m.H);
+            add_square(m.n, 1e9 * largest / fil_dot(row, row, m.n), row, m.H);
         }
     }
-    if (fil_cholesky_factor(m.n, m.H, m.first, 1e-15) != 0) {
+    if (!(residual <= at_rest) || fil_cholesky_factor(m.n, m.H, m.first, 1e-15) != 0) {
         return fil_fail(error, FIL_E_ARGUMENT,
                         "the rod's shape is not a stable equilibrium; vibrations need one");
     }

@@ -20,6 +20,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "math/cholesky.h"
 #include "math/vec3.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -256,7 +257,7 @@ static void factor_root(const FilRod *rod) {
             data->root_factor[n * r + c] = full[unknown[r]][unknown[c]];
         }
     }
-    fil_composite_cholesky(n, data->root_factor);
+    fil_cholesky_factor_raised(n, data->root_factor, data->root_first, FIL_REDUCED_PIVOT);
     memcpy(data->root_axes, data->root_turn, sizeof data->root_axes);
 }
 
@@ -385,7 +386,7 @@ static void solve_root(FilReduced *data, double *x) {
     for (int k = 0; k < n; k++) {
         some[k] = motion[unknown[k]];
     }
-    fil_composite_back(n, data->root_factor, some);
+    fil_cholesky_solve(n, data->root_factor, data->root_first, some);
     memset(motion, 0, sizeof motion);
     for (int k = 0; k < n; k++) {
         motion[unknown[k]] = some[k];

@@ -163,6 +163,7 @@ static bool allocate(FilRod *rod, FilReduced *data) {
     }
     if (!data->recursive) {
         data->dense = FIL_NEW(&rod->arena, double, (size_t)rod->dof_count *(size_t)rod->dof_count);
+        data->dense_first = FIL_NEW(&rod->arena, int, rod->dof_count);
     }
     return !rod->arena.failed;
 }
@@ -179,7 +180,7 @@ FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *
     data->root = root_dofs[rod->root_end.kind];
     data->kappas = 3 * rod->element_count + d - 3;
     data->stale = true;
-    // elimination is as fast as the dense matrix from one element on (bench/bench_rods.c)
+    // elimination is as fast as the dense matrix from one element on (filum bench rods)
     data->recursive = rod->step_kind != FIL_ROD_STEP_DENSE;
     rod->dof_count = data->root + data->kappas;
     rod->row_count =

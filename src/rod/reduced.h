@@ -42,6 +42,8 @@
     X(wrench, 6)     /* force on the start, with all that hangs behind       */ \
     X(reduced, m *m) /* inertia felt at the start: recursive.c               */
 
+#define FIL_REDUCED_PIVOT 1e-15 // relative: what round-off may bring a pivot to
+
 typedef struct FilReduced {
     int d;          // curvature numbers of an element
     int root;       // degrees of freedom of the root: 0, 3, 6
@@ -67,11 +69,13 @@ typedef struct FilReduced {
     double *saved;          // [18 + 2 kappas]: the state meanwhile
     double *ahead_kappa;    // [kappas]
     double root_factor[81]; // Cholesky factor of what is unknown at the root
-    double root_axes[9];    // frame of the root when they were made
-    double root_wrench[6];  // on the root, in its axes
-    double *dense;          // [dof_count][dof_count] or NULL
-    double *forces;         // [dof_count] scratch
-    double *end_jacobian;   // [6][dof_count] scratch, where rows hold an end
+    int root_first[9];
+    double root_axes[9];   // frame of the root when they were made
+    double root_wrench[6]; // on the root, in its axes
+    double *dense;         // [dof_count][dof_count] or NULL
+    int *dense_first;      // [dof_count] or NULL
+    double *forces;        // [dof_count] scratch
+    double *end_jacobian;  // [6][dof_count] scratch, where rows hold an end
 } FilReduced;
 
 static inline FilReduced *fil_reduced(const FilRod *rod) {
@@ -149,11 +153,6 @@ void fil_recursive_solve(const FilRod *rod, double *x);
 void fil_composite_assemble(const FilRod *rod, double stiff, double *A);
 void fil_composite_factor(const FilRod *rod, double stiff);
 void fil_composite_solve(const FilRod *rod, double *x);
-
-/// Cholesky factor of the lower triangle in place, and x <- A^-1 x with it. Pivots that round-off
-/// brought to zero or below are kept just above.
-void fil_composite_cholesky(int n, double *A);
-void fil_composite_back(int n, const double *L, double *x);
 
 #define FIL_REDUCED_TABLE(model, maker)                                                       \
     {                                                                                         \

@@ -85,6 +85,7 @@ static FilStatus copy_arrays(FilRod *rod, const FilRodDef *def, FilError *error)
     int n = def->element_count;
     rod->sections = FIL_NEW(&rod->arena, FilStiffness, n);
     rod->lengths = FIL_NEW(&rod->arena, double, n);
+    rod->start_lengths = FIL_NEW(&rod->arena, double, n);
     rod->natural = FIL_NEW(&rod->arena, double, 6 * (size_t)n);
     rod->load_room = def->load_count;
     rod->loads = FIL_NEW(&rod->arena, FilRodLoad, def->load_count + 1);
@@ -95,7 +96,8 @@ static FilStatus copy_arrays(FilRod *rod, const FilRodDef *def, FilError *error)
         return fail_memory(rod, error);
     }
     for (int i = 0; i < n; i++) {
-        rod->lengths[i] = def->element_lengths != NULL ? def->element_lengths[i] : def->length / n;
+        double length = def->element_lengths != NULL ? def->element_lengths[i] : def->length / n;
+        rod->start_lengths[i] = rod->lengths[i] = length;
     }
     if (def->joints != NULL) {
         memcpy(rod->joints, def->joints, sizeof(FilRodJoint) * (size_t)n);
@@ -252,10 +254,11 @@ void fil_rod_get_state(const FilRod *rod, double *state) {
 
 // --- changes -------------------------------------------------------------------------------------
 
+// From the lengths at the start, so that they do not depend on the way that led to this one.
 static void scale_lengths(FilRod *rod, double length) {
-    double factor = length / rod->state[1];
+    double factor = length / rod->start_length;
     for (int i = 0; i < rod->element_count; i++) {
-        rod->lengths[i] *= factor;
+        rod->lengths[i] = factor * rod->start_lengths[i];
     }
     rod->state[1] = length;
 }
@@ -308,6 +311,9 @@ FilStatus fil_rod_set_gravity(FilRod *rod, const double gravity[3], FilError *er
 }
 
 FilStatus fil_rod_set_natural(FilRod *rod, const double *curvatures, int count, FilError *error) {
+    if (curvatures == NULL) {
+        return fil_fail(error, FIL_E_ARGUMENT, "natural_curvatures is NULL; it must be a table");
+    }
     FIL_TRY(
         fil_rod_table_check(curvatures, count, rod->element_count, "natural_curvatures", error));
     for (int i = 0; i < count && rod->table->check_natural != NULL; i++) {

@@ -48,6 +48,7 @@ struct FilRod {
     FilRodEnd root_end, tip_end;
     FilPose root_start, tip_start; // poses at time 0
     double start_length, growth;
+    double *start_lengths; // [element_count] m
 
     // parameters: may change between steps
     double *lengths; // [element_count] m, now
@@ -165,6 +166,11 @@ int fil_rod_locate(const FilRod *rod, double s, double *u);
 /// Solve S lambda = b in place for the m <= FIL_ROD_ROWS rows that hold the ends, S symmetric and
 /// positive semi-definite; what depends on other rows is left at 0.
 void fil_rod_solve_rows(int m, double *S, double *b);
+
+/// The Hessian of the potential energy at the present shape, the forces that hold the ends among
+/// the loads: dense symmetric, [dof_count][dof_count]; and how far the shape is from an equilibrium
+/// (statics.c). May fail for want of memory.
+FilStatus fil_statics_hessian(FilRod *rod, double *H, double *residual, FilError *error);
 
 /// Allocate the state: `count` numbers of the model's own, which follow the common ones. Returns
 /// where they start, NULL when there is no memory.

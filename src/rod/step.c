@@ -15,18 +15,10 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "math/vec3.h"
+#include "math/vector.h"
 
 enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12 };
 static const double newton_tolerance = 1e-10;
-
-static double dot(const double *a, const double *b, int n) {
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
 
 // x, the step without the rows C, becomes the step with them.
 static void hold_ends(FilRod *rod, double dt, double *x) {
@@ -43,11 +35,11 @@ static void hold_ends(FilRod *rod, double dt, double *x) {
     for (int i = 0; i < m; i++) {
         const double *row = rod->rows + (size_t)i * (size_t)n;
         for (int j = 0; j < m; j++) {
-            S[m * i + j] = dot(row, rod->columns + (size_t)j * (size_t)n, n);
+            S[m * i + j] = fil_dot(row, rod->columns + (size_t)j * (size_t)n, n);
         }
         double wanted =
-            -(error[i] / dt + (1.0 - rod->theta) * dot(row, rod->before, n)) / rod->theta;
-        lambda[i] = wanted - dot(row, x, n);
+            -(error[i] / dt + (1.0 - rod->theta) * fil_dot(row, rod->before, n)) / rod->theta;
+        lambda[i] = wanted - fil_dot(row, x, n);
     }
     fil_rod_solve_rows(m, S, lambda);
     for (int i = 0; i < m; i++) {
@@ -96,14 +88,6 @@ void fil_rod_solve_rows(int m, double *S, double *b) {
         }
         b[p] = k < rank ? b[p] / S[m * p + p] : 0.0;
     }
-}
-
-static bool is_finite(const double *x, int count) {
-    int bad = 0;
-    for (int k = 0; k < count; k++) {
-        bad |= !(fabs(x[k]) <= DBL_MAX);
-    }
-    return bad == 0;
 }
 
 // The largest part of the way from `from` to `to` that lowers what the step minimises.
@@ -180,7 +164,7 @@ static FilStatus check_motions(const FilRod *rod, double time, FilError *error) 
         }
         FilPose pose;
         fil_rod_end_pose(rod, ends[k], time, &pose);
-        if (!is_finite(pose.position, 3) || !is_finite(pose.axis[0], 9)) {
+        if (!fil_all_finite(pose.position, 3) || !fil_all_finite(pose.axis[0], 9)) {
             return fil_fail(error, FIL_E_ARGUMENT,
                             "%s.motion gives a pose that is not finite at time %g s",
                             k == 0 ? "root_end" : "tip_end", time);
@@ -189,11 +173,18 @@ static FilStatus check_motions(const FilRod *rod, double time, FilError *error) 
     return FIL_OK;
 }
 
-static FilStatus grow(FilRod *rod, double time, FilError *error) {
-    if (rod->growth == 0.0) {
-        return FIL_OK;
+static double length_at(const FilRod *rod, double time) {
+    return rod->start_length * (1.0 + rod->growth * time);
+}
+
+static FilStatus check_growth(const FilRod *rod, double time, FilError *error) {
+    double length = length_at(rod, time);
+    if (rod->growth != 0.0 && !(length > 0.0 && isfinite(length))) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "growth is %g; at time %g s the length would be %g, it must be positive",
+                        rod->growth, time, length);
     }
-    return fil_rod_set_length(rod, rod->start_length * (1.0 + rod->growth * time), error);
+    return FIL_OK;
 }
 
 FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
@@ -202,22 +193,25 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
                         isnan(dt) ? (double)NAN : dt);
     }
     FIL_TRY(check_motions(rod, rod->state[0] + dt, error));
+    FIL_TRY(check_growth(rod, rod->state[0] + dt, error));
     FilRodStepInfo unused;
     FilRodStepInfo *result = info != NULL ? info : &unused;
     *result = (FilRodStepInfo){0};
     fil_rod_get_state(rod, rod->saved);
     find_velocity(rod, dt, result);
-    if (is_finite(rod->velocity, rod->dof_count)) {
+    if (fil_all_finite(rod->velocity, rod->dof_count)) {
         rod->table->advance(rod, dt, rod->velocity);
     }
-    if (!is_finite(rod->velocity, rod->dof_count) || !is_finite(rod->state, rod->state_count)) {
+    if (!fil_all_finite(rod->velocity, rod->dof_count) ||
+        !fil_all_finite(rod->state, rod->state_count)) {
         result->converged = false;
         FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
         return fil_fail(error, FIL_E_ARGUMENT,
                         "dt is %g; the rod leaves the range of numbers, a step of %.1g may do", dt,
                         rod->table->largest_step(rod));
     }
-    return grow(rod, rod->state[0], error);
+    return rod->growth != 0.0 ? fil_rod_set_length(rod, length_at(rod, rod->state[0]), error)
+                              : FIL_OK;
 }
 
 typedef struct Batch {
