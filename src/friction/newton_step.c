@@ -265,7 +265,7 @@ static void finish_rows(void *context, int first, int last) {
         const int size = fil_system_block_size(s, i);
         const double *Fu = J->Fu + step->block_at[i], *Fr = J->Fr + step->block_at[i];
         const double *d = step->raw + s->offset[i];
-        double *y = step->known + s->offset[i], sum[FIL_BLOCK_MAX];
+        double *y = step->known + s->offset[i], sum[FIL_BLOCK_MAX] = {0.0};
         for (int a = 0; a < size; a++) {
             sum[a] = J->active[i] ? 0.0 : d[a];
             for (int c = 0; J->active[i] && c < size; c++) {

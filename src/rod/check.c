@@ -77,7 +77,7 @@ FilStatus fil_rod_table_check(const double *table, int count, int elements, cons
     return check_finite(table, 3 * count, name, error);
 }
 
-static FilStatus check_axes(const double axis[3][3], const char *name, FilError *error) {
+FilStatus fil_rod_axes_check(const double axis[3][3], const char *name, FilError *error) {
     FIL_TRY(check_finite(axis[0], 9, name, error));
     double worst = 0.0, normal[3];
     for (int i = 0; i < 3; i++) {
@@ -112,7 +112,7 @@ static FilStatus check_joints(const FilRodDef *def, FilError *error) {
                             "joints[%d].parent is %d; it must be -1 or an earlier element", i,
                             def->joints[i].parent);
         }
-        FIL_TRY(check_axes(def->joints[i].axis, "joints.axis", error));
+        FIL_TRY(fil_rod_axes_check(def->joints[i].axis, "joints.axis", error));
     }
     return FIL_OK;
 }
@@ -148,7 +148,7 @@ static FilStatus check_ends(const FilRodDef *def, FilError *error) {
                         (int)def->root_end.kind, (int)def->tip_end.kind, FIL_END_COUNT);
     }
     FIL_TRY(check_finite(def->root.position, 3, "root.position", error));
-    return check_axes(def->root.axis, "root.axis", error);
+    return fil_rod_axes_check(def->root.axis, "root.axis", error);
 }
 
 static FilStatus check_scheme(const FilRodDef *def, FilError *error) {

@@ -1,11 +1,12 @@
 // modes.c - natural frequencies of small vibrations about an equilibrium.
 //
-// The modes solve H x = w^2 M x with M the mass matrix and H the Hessian of the potential energy,
-// in which the forces that hold the ends count as loads. The lowest ones are found by subspace
-// iteration (Bathe): X <- H^-1 M X, then the best combinations of its few columns from the small
-// pencil (X^T H X, X^T M X), by Cholesky and Jacobi rotations. Velocities of held ends are left out
-// with the rows C in the same way as in statics.c: rho C^T C is added to H, which moves their
-// frequencies far up.
+// The modes solve H x = w^2 M x with H the Hessian of the potential energy and M the mass matrix.
+// The lowest ones are found by subspace iteration: Y = (H + shift M)^-1 M X for a few columns X
+// that are orthonormal in the measure of M; the eigenvalues of X^T M Y, found by Jacobi rotations,
+// are 1 / (w^2 + shift), and Y made orthonormal is the next X. The shift, about the first
+// frequency, lets motions without resistance, such as those of a free rod, have their frequency of
+// 0. Velocities of held ends are left out with the rows C as in statics.c: rho C^T C is added to H,
+// which moves their frequencies far up.
 #include "rod.h"
 
 #include <string.h>
@@ -206,6 +207,18 @@ static void iterate(Modes *m, int count) {
     }
 }
 
+// The square of a frequency that is well below that of the first bending mode: EI / (m L^4).
+static double scale_of(const FilRod *rod) {
+    const FilStiffness *section = &rod->sections[0];
+    double L = rod->state[1];
+    return fmin(section->kappa[1], section->kappa[2]) / (section->mass * L * L * L * L);
+}
+
+static FilStatus fail_unstable(FilError *error) {
+    return fil_fail(error, FIL_E_ARGUMENT,
+                    "the rod's shape is not a stable equilibrium; vibrations need one");
+}
+
 static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *arena,
                       FilError *error) {
     Modes m = {.n = rod->dof_count, .p = count + 6 < rod->dof_count ? count + 6 : rod->dof_count};
@@ -228,16 +241,26 @@ static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *are
         }
         for (int k = 0; k < rod->row_count; k++) {
             const double *row = rod->rows + (size_t)k * (size_t)m.n;
-            add_square(m.n, 1e9 * largest / fil_dot(row, row, m.n), row, m.H);
+            double square = fil_dot(row, row, m.n);
+            if (square > 0.0) { // a rod has no motion along a row of zeros
+                add_square(m.n, 1e9 * largest / square, row, m.H);
+            }
         }
     }
+    double shift = scale_of(rod);
+    for (size_t k = 0; k < (size_t)m.n * (size_t)m.n; k++) {
+        m.H[k] += shift * m.M[k];
+    }
     if (!(residual <= at_rest) || fil_cholesky_factor(m.n, m.H, m.first, 1e-15) != 0) {
-        return fil_fail(error, FIL_E_ARGUMENT,
-                        "the rod's shape is not a stable equilibrium; vibrations need one");
+        return fail_unstable(error);
     }
     iterate(&m, count);
     for (int k = 0; k < count; k++) {
-        frequencies[k] = 1.0 / sqrt(m.value[k]);
+        double square = 1.0 / m.value[k] - shift;
+        if (square < -1e-6 * shift) {
+            return fail_unstable(error);
+        }
+        frequencies[k] = square > 1e-8 * shift ? sqrt(square) : 0.0;
     }
     return FIL_OK;
 }

@@ -186,6 +186,9 @@ FilStatus fil_rod_def_check(const FilRodDef *def, FilError *error);
 FilStatus fil_rod_loads_check(const FilRodLoad *loads, int count, double length, bool framed,
                               FilError *error);
 
+/// Check that axes are orthonormal and right-handed.
+FilStatus fil_rod_axes_check(const double axis[3][3], const char *name, FilError *error);
+
 /// Check a table of curvatures (NULL is fine) for a rod of so many elements.
 FilStatus fil_rod_table_check(const double *table, int count, int elements, const char *name,
                               FilError *error);

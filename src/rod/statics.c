@@ -297,7 +297,7 @@ static void find_eigenvalue(Statics *s) {
             bb += x * bx;
         }
         s->eigenvalue = hh / bb;
-        if (k > 3 && fabs(s->eigenvalue - last) <= 1e-12 * (fabs(last) + s->sigma)) {
+        if (k > 3 && fabs(s->eigenvalue - last) <= 1e-10 * (fabs(last) + s->sigma)) {
             break;
         }
         last = s->eigenvalue;

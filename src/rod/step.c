@@ -169,6 +169,9 @@ static FilStatus check_motions(const FilRod *rod, double time, FilError *error) 
                             "%s.motion gives a pose that is not finite at time %g s",
                             k == 0 ? "root_end" : "tip_end", time);
         }
+        FIL_TRY(fil_rod_axes_check((const double(*)[3])pose.axis,
+                                   k == 0 ? "root_end.motion: axis" : "tip_end.motion: axis",
+                                   error));
     }
     return FIL_OK;
 }
@@ -194,7 +197,7 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     }
     FIL_TRY(check_motions(rod, rod->state[0] + dt, error));
     FIL_TRY(check_growth(rod, rod->state[0] + dt, error));
-    FilRodStepInfo unused;
+    FilRodStepInfo unused = {0};
     FilRodStepInfo *result = info != NULL ? info : &unused;
     *result = (FilRodStepInfo){0};
     fil_rod_get_state(rod, rod->saved);
