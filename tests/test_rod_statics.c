@@ -5,6 +5,8 @@
 #include "rod/lengths.h"
 #include "rod/rod.h"
 
+#include <string.h>
+
 static const double pi = 3.14159265358979323846;
 
 // Length 1, EI = 1, GJ = 2/3, 1 kg/m, thin, clamped along x, no gravity.
@@ -712,6 +714,74 @@ static void ends_are_met_even_where_the_lengths_cannot_be(void) {
     }
 }
 
+static void pull_away(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->position[0] += 0.1 * time;
+}
+
+static void scale_axes(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->axis[0][0] *= 1.0 + time;
+}
+
+// A straight inextensible rod between two clamps cannot be longer than it is.
+static void a_step_whose_end_cannot_follow_has_not_converged(void) {
+    for (int m = FIL_ROD_HELIX; m <= FIL_ROD_CLOTHOID; m++) {
+        FilRodDef def = thin_def((FilRodModel)m, 6);
+        def.tip_end = (FilRodEnd){.kind = FIL_END_CLAMPED, .motion = pull_away};
+        FilRod *rod = make(&def);
+        FilRodStepInfo info;
+        FilError error;
+        must(fil_rod_step(rod, 0.1, &info, &error), &error);
+        CHECK(!info.converged);
+        CHECK_NEAR(info.residual, 0.01, 1e-6, 0.0);
+        fil_rod_destroy(rod);
+    }
+}
+
+static void driven_axes_must_be_orthonormal(void) {
+    for (int m = 0; m < FIL_ROD_MODEL_COUNT; m++) {
+        FilRodDef def = thin_def((FilRodModel)m, 6);
+        def.root_end.motion = scale_axes;
+        FilRod *rod = make(&def);
+        FilError error = {0};
+        CHECK(fil_rod_step(rod, 0.1, NULL, &error) == FIL_E_ARGUMENT);
+        CHECK(strstr(error.text, "root_end.motion: axis") != NULL);
+        CHECK(fil_rod_time(rod) == 0.0);
+        fil_rod_destroy(rod);
+    }
+}
+
+// Free-free: six motions without resistance, then 22.373 of a free beam, twice.
+static void a_free_rod_has_frequencies_of_zero_and_those_of_a_free_beam(void) {
+    static const double allowed[FIL_ROD_MODEL_COUNT] = {2e-2, 1e-4, 2e-2, 2e-2, 2e-2};
+    for (int m = 0; m < FIL_ROD_CHAIN; m++) {
+        FilRodDef def = thin_def((FilRodModel)m, 20);
+        def.root_end.kind = FIL_END_FREE;
+        def.section.radius = 1e-3;
+        FilRod *rod = make(&def);
+        double w[8];
+        FilError error;
+        must(fil_rod_frequencies(rod, 8, w, &error), &error);
+        for (int k = 0; k < 6; k++) {
+            CHECK_NEAR(w[k], 0.0, 0.0, 1e-3);
+        }
+        CHECK_NEAR(w[6], 22.3733, allowed[m], 0.0);
+        CHECK_NEAR(w[7], 22.3733, allowed[m], 0.0);
+        fil_rod_destroy(rod);
+    }
+}
+
+static void a_shape_out_of_balance_is_not_called_stable(void) {
+    FilRodDef def = thin_def(FIL_ROD_CLOTHOID, 10);
+    def.natural_curvature[1] = 3.0;
+    def.gravity[2] = -9.81;
+    FilRod *rod = make(&def);
+    FilStability s = look(rod);
+    CHECK(s.residual > 0.1 && !s.stable);
+    fil_rod_destroy(rod);
+}
+
 #define TESTS(X)                                                                  \
     X(a_hanging_rod_is_stable)                                                    \
     X(an_upright_rod_leaves_its_saddle_when_it_is_too_heavy)                      \
@@ -735,6 +805,10 @@ static void ends_are_met_even_where_the_lengths_cannot_be(void) {
     X(every_allocation_of_a_question_may_fail)                                    \
     X(every_allocation_of_a_rod_may_fail)                                         \
     X(a_polygon_is_fitted_between_its_ends)                                       \
-    X(ends_are_met_even_where_the_lengths_cannot_be)
+    X(ends_are_met_even_where_the_lengths_cannot_be)                              \
+    X(a_step_whose_end_cannot_follow_has_not_converged)                           \
+    X(driven_axes_must_be_orthonormal)                                            \
+    X(a_free_rod_has_frequencies_of_zero_and_those_of_a_free_beam)                \
+    X(a_shape_out_of_balance_is_not_called_stable)
 
 CHECK_MAIN(TESTS)

@@ -160,8 +160,11 @@ FIL_API void fil_rod_destroy(FilRod *rod);
 // --- a rod in time -------------------------------------------------------------------------------
 
 typedef struct FilRodStepInfo {
-    int iterations;  ///< Newton steps (1 where the step is linear)
-    double residual; ///< of the step's equations, relative to the momenta and impulses in them
+    int iterations; ///< Newton steps (1 where the step is linear)
+    /// Of the step's equations, relative to the momenta and impulses in them; where the step is
+    /// linear, how far from where it is held an end stays that cannot follow, relative to the
+    /// length.
+    double residual;
     bool converged;
 } FilRodStepInfo;
 
@@ -257,7 +260,7 @@ typedef struct FilStability {
     /// rod that may turn about its clamps), below 0 when one frees energy.
     double smallest_eigenvalue;
     double residual; ///< how far the shape is from an equilibrium
-    bool stable;     ///< no motion frees energy
+    bool stable;     ///< it is an equilibrium (residual <= 1e-6), and no motion frees energy
 } FilStability;
 
 /// Whether the present shape is a stable equilibrium.

@@ -330,9 +330,16 @@ FilStatus fil_rod_set_length(FilRod *rod, double length, FilError *error) {
         return fil_fail(error, FIL_E_ARGUMENT, "length is %g; it must be positive and finite",
                         isnan(length) ? (double)NAN : length);
     }
+    fil_rod_grow_to(rod, length);
+    if (rod->growth != 0.0) { // from here on it grows as before
+        rod->start_length = length / (1.0 + rod->growth * rod->state[0]);
+    }
+    return FIL_OK;
+}
+
+void fil_rod_grow_to(FilRod *rod, double length) {
     scale_lengths(rod, length);
     rod->table->refresh(rod);
-    return FIL_OK;
 }
 
 FilStatus fil_rod_hold_shape(FilRod *rod, FilError *error) {

@@ -186,6 +186,9 @@ FilStatus fil_rod_def_check(const FilRodDef *def, FilError *error);
 FilStatus fil_rod_loads_check(const FilRodLoad *loads, int count, double length, bool framed,
                               FilError *error);
 
+/// Scale all elements so that the rod is `length` (above 0) long.
+void fil_rod_grow_to(FilRod *rod, double length);
+
 /// Check that axes are orthonormal and right-handed.
 FilStatus fil_rod_axes_check(const double axis[3][3], const char *name, FilError *error);
 

@@ -51,7 +51,8 @@ enum { MAX_SHIFTS = 60, MAX_INVERSE = 300, MAX_HALVINGS = 30, FULL_STEPS = 25 };
 static const double slope_limit = 0.5;
 static const double stuck = 1e-24; // (radians)^2
 static const double softer = 0x1p-10;
-static const double neutral = -1e-9; // an eigenvalue that round-off may make of 0
+static const double neutral = -1e-7; // an eigenvalue that round-off may make of 0
+static const double at_rest = 1e-6;  // residual of what may be called an equilibrium
 
 static double *row_of(double *matrix, int i, int n) {
     return matrix + (size_t)i * (size_t)n;
@@ -518,12 +519,13 @@ FilStatus fil_rod_stability(FilRod *rod, FilStability *stability, FilError *erro
     Statics s;
     FilStatus status = start(&s, rod, &arena, error);
     if (status == FIL_OK) {
-        look(&s);
+        bool factored = look(&s);
         place_schur(&s);
         find_eigenvalue(&s);
+        bool rests = factored && s.residual <= at_rest;
         *stability = (FilStability){.smallest_eigenvalue = s.eigenvalue,
                                     .residual = s.residual,
-                                    .stable = s.eigenvalue >= neutral};
+                                    .stable = rests && s.eigenvalue >= neutral};
     }
     fil_arena_destroy(&arena);
     return status;

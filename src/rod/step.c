@@ -18,13 +18,15 @@
 #include "math/vector.h"
 
 enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12 };
-static const double newton_tolerance = 1e-10;
+static const double newton_tolerance = 1e-10, hold_tolerance = 1e-6;
 
-// x, the step without the rows C, becomes the step with them.
-static void hold_ends(FilRod *rod, double dt, double *x) {
+// x, the step without the rows C, becomes the step with them. Returns how far from where they are
+// held the ends will be, to first order, relative to the length (m, rad): 0 unless the rod cannot
+// follow.
+static double hold_ends(FilRod *rod, double dt, double *x) {
     int n = rod->dof_count, m = rod->row_count;
     if (m == 0) {
-        return;
+        return 0.0;
     }
     double error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS], lambda[FIL_ROD_ROWS];
     rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
@@ -41,13 +43,22 @@ static void hold_ends(FilRod *rod, double dt, double *x) {
             -(error[i] / dt + (1.0 - rod->theta) * fil_dot(row, rod->before, n)) / rod->theta;
         lambda[i] = wanted - fil_dot(row, x, n);
     }
+    double gap[FIL_ROD_ROWS], worst = 0.0;
+    memcpy(gap, lambda, sizeof gap);
     fil_rod_solve_rows(m, S, lambda);
     for (int i = 0; i < m; i++) {
         const double *column = rod->columns + (size_t)i * (size_t)n;
         for (int j = 0; j < n; j++) {
             x[j] += lambda[i] * column[j];
         }
+        for (int k = 0; k < m; k++) {
+            gap[k] -= lambda[i] * fil_dot(rod->rows + (size_t)k * (size_t)n, column, n);
+        }
     }
+    for (int i = 0; i < m; i++) {
+        worst = fmax(worst, fabs(gap[i]));
+    }
+    return worst * rod->theta * dt / fmin(1.0, rod->state[1]);
 }
 
 // Pivoted elimination with small pivots left out: rows that the rod cannot follow, such as both
@@ -106,7 +117,7 @@ static void search_line(FilRod *rod, double dt, bool full, const double *from, d
 
 // A^-1 rhs, with the ends held. Where the model knows the rest A v+ - rhs, its part of v+ is solved
 // for alone: with stiff springs A v+ loses the digits that matter.
-static void find_trial(FilRod *rod, double dt) {
+static double find_trial(FilRod *rod, double dt) {
     int n = rod->dof_count;
     bool known = rod->table->get_rest != NULL;
     if (known) {
@@ -118,7 +129,7 @@ static void find_trial(FilRod *rod, double dt) {
     for (int k = 0; known && k < n; k++) {
         rod->trial[k] = rod->velocity[k] - rod->trial[k];
     }
-    hold_ends(rod, dt, rod->trial);
+    return hold_ends(rod, dt, rod->trial);
 }
 
 // Of the step's equations at v+; where the model has no cheaper way, A is made ready on the way.
@@ -135,10 +146,11 @@ static void find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
     memcpy(rod->before, rod->velocity, bytes);
     info->residual = rod->table->prepare(rod, dt, NULL, rod->rhs);
     for (info->iterations = 1;; info->iterations++) {
-        find_trial(rod, dt);
+        double gap = find_trial(rod, dt);
         if (rod->table->merit == NULL) {
             memcpy(rod->velocity, rod->trial, bytes);
-            info->converged = true;
+            info->residual = gap;
+            info->converged = gap <= hold_tolerance;
             return;
         }
         if (info->iterations > 1) {
@@ -213,8 +225,10 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
                         "dt is %g; the rod leaves the range of numbers, a step of %.1g may do", dt,
                         rod->table->largest_step(rod));
     }
-    return rod->growth != 0.0 ? fil_rod_set_length(rod, length_at(rod, rod->state[0]), error)
-                              : FIL_OK;
+    if (rod->growth != 0.0) {
+        fil_rod_grow_to(rod, length_at(rod, rod->state[0]));
+    }
+    return FIL_OK;
 }
 
 typedef struct Batch {
