@@ -335,6 +335,10 @@ static void extreme_rods_step_or_are_refused(void) {
     }
 }
 
+static void a_rod_slides_freely_as_any_body_falls(void) {
+    check_free_sliding(FIL_ROD_DER);
+}
+
 #define TESTS(X)                                               \
     X(derivatives_converge_at_second_order)                    \
     X(equations_of_a_step_are_the_gradient_of_its_merit)       \
@@ -355,6 +359,7 @@ static void extreme_rods_step_or_are_refused(void) {
     X(a_driven_clamp_is_followed_exactly)                      \
     X(quasistatic_twist_is_in_balance_after_every_step)        \
     X(a_sliding_end_stays_on_its_axis)                         \
+    X(a_rod_slides_freely_as_any_body_falls)                   \
     X(extreme_rods_step_or_are_refused)
 
 CHECK_MAIN(TESTS)

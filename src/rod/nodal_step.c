@@ -315,6 +315,17 @@ void fil_nodal_solve(const FilRod *rod, double *x) {
     fil_band_solve(rod->dof_count, width, nodal->band + (ptrdiff_t)nodal->first * (width + 1), x);
 }
 
+// What an end that slides, and its ghost with it, moved by along its axis is a mean over the step:
+// its velocity there is the unknown.
+static void set_sliding_velocity(FilRod *rod, int end, const double axis[3], double along) {
+    FilNodal *nodal = rod->data;
+    int far = end == 0 ? 0 : nodal->edge_count - 1; // the two nodes of the ghost
+    for (int i = far; i < far + 2; i++) {
+        double *v = nodal->v + (ptrdiff_t)nodal->stride * i;
+        fil_add3(along - fil_dot3(axis, v), axis, v);
+    }
+}
+
 // Velocities of held unknowns: what they moved by.
 static void set_velocity(FilRod *rod, double dt, double axes[2][3], const FilShape *end,
                          const double *velocity) {
@@ -331,6 +342,12 @@ static void set_velocity(FilRod *rod, double dt, double axes[2][3], const FilSha
             bool held = stride * i + 3 < nodal->first || stride * i + 3 >= nodal->last;
             v[3] = held ? end->edges[i].spin / dt : rod->quasistatic_twist ? 0.0 : v[3];
         }
+    }
+    if (rod->root_end.kind == FIL_END_SLIDING) {
+        set_sliding_velocity(rod, 0, axes[0], velocity[0]);
+    }
+    if (rod->tip_end.kind == FIL_END_SLIDING) {
+        set_sliding_velocity(rod, 1, axes[1], velocity[rod->dof_count - 1]);
     }
 }
 
