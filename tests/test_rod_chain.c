@@ -85,6 +85,10 @@ static void what_needs_a_frame_is_refused_by_name(void) {
     fil_rod_destroy(rod);
 }
 
+static void a_chain_slides_freely_as_any_body_falls(void) {
+    check_free_sliding(FIL_ROD_CHAIN);
+}
+
 #define TESTS(X)                                      \
     X(derivatives_converge_at_second_order)           \
     X(jacobian_rows_are_those_of_the_pose)            \
@@ -92,6 +96,7 @@ static void what_needs_a_frame_is_refused_by_name(void) {
     X(heavy_cantilever_converges_at_second_order)     \
     X(stiff_stretch_is_stable)                        \
     X(momentum_of_a_free_chain_is_kept)               \
+    X(a_chain_slides_freely_as_any_body_falls)        \
     X(a_chain_turned_as_a_whole_does_the_same)        \
     X(every_allocation_may_fail_and_steps_make_none)  \
     X(what_needs_a_frame_is_refused_by_name)

@@ -1,4 +1,5 @@
 // Discrete elastic rods.
+#include "math/vec3.h"
 #include "nodal_checks.h"
 
 static const double pi = 3.14159265358979323846;
@@ -335,6 +336,130 @@ static void extreme_rods_step_or_are_refused(void) {
     }
 }
 
+static void a_rod_slides_freely_as_any_body_falls(void) {
+    check_free_sliding(FIL_ROD_DER);
+}
+
+// A free straight rod along x, which spins about itself and turns about y.
+static FilRod *make_top(int elements, double stiffness, double theta) {
+    FilRodDef def = unit_def(FIL_ROD_DER, elements);
+    def.root_end.kind = FIL_END_FREE;
+    def.root.position[0] = -0.5;
+    def.gravity[2] = 0.0;
+    def.section.bend[0] = def.section.bend[1] = def.section.twist = stiffness;
+    def.section.stretch = 100.0 * stiffness;
+    def.theta = theta;
+    FilRod *rod = make_rod(&def);
+    FilNodal *nodal = rod->data;
+    for (int i = 0; i <= elements; i++) {
+        nodal->v[4 * i + 2] = -1.0 * nodal->x[3 * i];
+        if (i < elements) {
+            nodal->v[4 * i + 3] = 20.0;
+        }
+    }
+    return rod;
+}
+
+// Angular momentum about the origin, that of the spins included; the inertia about the middle.
+static double sum_angular_momentum(const FilRod *rod, double L[3]) {
+    const FilNodal *nodal = rod->data;
+    double across = 0.0;
+    L[0] = L[1] = L[2] = 0.0;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        const double *x = nodal->x + 3 * (ptrdiff_t)i, *v = nodal->v + 4 * (ptrdiff_t)i;
+        double moment[3];
+        fil_cross3(x, v, moment);
+        fil_add3(nodal->mass[i], moment, L);
+        across += nodal->mass[i] * fil_dot3(x, x);
+        if (i < nodal->edge_count) {
+            fil_add3(nodal->inertia[i] * v[3], nodal->start.edges[i].t, L);
+        }
+    }
+    return across;
+}
+
+// Analytic: the axis of a symmetric top turns about its angular momentum L at the rate |L| / A, A
+// the inertia across its axis.
+static void a_spinning_rod_precesses_as_a_symmetric_top(void) {
+    FilRod *rod = make_top(10, 100.0, 0.5);
+    double L[3], across = sum_angular_momentum(rod, L), size = fil_norm3(L), worst = 0.0;
+    double start[3] = {1.0, 0.0, 0.0}, along = L[0] / size, tip[3], side[3];
+    for (int k = 0; k < 3; k++) {
+        L[k] /= size;
+    }
+    fil_cross3(L, start, side);
+    for (int i = 0; i < 15000; i++) { // 1.1 turns
+        take_step(rod, 1e-4, NULL);
+        double angle = size / across * fil_rod_time(rod), off[3];
+        const FilNodal *nodal = rod->data;
+        fil_subtract3(nodal->x + 30, nodal->x, tip);
+        for (int k = 0; k < 3; k++) {
+            double exact = cos(angle) * (start[k] - along * L[k]) + sin(angle) * side[k];
+            off[k] = tip[k] - along * L[k] - exact;
+        }
+        worst = fmax(worst, fil_norm3(off));
+    }
+    CHECK(worst < 2e-3 * fil_norm3(side));
+    fil_rod_destroy(rod);
+}
+
+static void angular_momentum_is_kept_to_first_order(void) {
+    double errors[3];
+    for (int k = 0; k < 3; k++) {
+        FilRod *rod = make_top(10, 100.0, 0.5);
+        double before[3], after[3];
+        (void)sum_angular_momentum(rod, before);
+        for (int i = 0; i < (200 << k); i++) {
+            take_step(rod, 2e-3 / (1 << k), NULL);
+        }
+        (void)sum_angular_momentum(rod, after);
+        fil_subtract3(after, before, after);
+        errors[k] = fil_norm3(after);
+        fil_rod_destroy(rod);
+    }
+    CHECK(errors[0] < 1e-3);
+    CHECK_NEAR(errors[0] / errors[1], 2.0, 0.2, 0.0);
+    CHECK_NEAR(errors[1] / errors[2], 2.0, 0.1, 0.0);
+}
+
+// Short edges and large steps: what the gyroscopic forces do takes and gives no energy.
+static void gyroscopic_forces_do_no_work(void) {
+    const FilEndKind kinds[][2] = {{FIL_END_FREE, FIL_END_FREE},
+                                   {FIL_END_CLAMPED, FIL_END_FREE},
+                                   {FIL_END_SLIDING, FIL_END_PINNED},
+                                   {FIL_END_FREE, FIL_END_SLIDING}};
+    for (int k = 0; k < 4; k++) {
+        FilRodDef def = unit_def(FIL_ROD_DER, 8);
+        def.root_end.kind = kinds[k][0];
+        def.tip_end.kind = kinds[k][1];
+        FilRod *rod = make_rod(&def);
+        FilNodal *nodal = rod->data;
+        shake(rod, 0.05);
+        rod->table->get_velocity(rod, nodal->rest);
+        double axes[2][3], change = 0.0, energy = 0.0, most = 0.0, momentum[3] = {0.0};
+        fil_nodal_axes(rod, 0.0, axes);
+        fil_nodal_scatter(rod, axes, nodal->rest, nodal->v);
+        fil_nodal_kick(rod, 0.3);
+        for (int i = 0; i <= nodal->edge_count; i++) {
+            const double *v = nodal->v + 4 * (ptrdiff_t)i, *w = nodal->kicked + 4 * (ptrdiff_t)i;
+            energy += nodal->mass[i] * fil_dot3(v, v);
+            change += nodal->mass[i] * (fil_dot3(w, w) - fil_dot3(v, v));
+            double kick[3];
+            fil_subtract3(w, v, kick);
+            fil_add3(nodal->mass[i], kick, momentum);
+            most = fmax(most, fil_norm3(kick));
+        }
+        CHECK(most > 0.1 && fabs(change) < 1e-13 * energy);
+        CHECK(k > 0 || fil_norm3(momentum) < 1e-13);
+        fil_nodal_gather(rod, axes, nodal->kicked, nodal->rest); // held unknowns stay at rest
+        fil_nodal_scatter(rod, axes, nodal->rest, nodal->work);
+        for (int i = 0; i < nodal->full_count; i++) {
+            CHECK_NEAR(nodal->work[i], nodal->kicked[i], 0.0, 1e-14);
+        }
+        fil_rod_destroy(rod);
+    }
+}
+
 #define TESTS(X)                                               \
     X(derivatives_converge_at_second_order)                    \
     X(equations_of_a_step_are_the_gradient_of_its_merit)       \
@@ -354,7 +479,11 @@ static void extreme_rods_step_or_are_refused(void) {
     X(a_tip_is_driven_through_many_turns)                      \
     X(a_driven_clamp_is_followed_exactly)                      \
     X(quasistatic_twist_is_in_balance_after_every_step)        \
+    X(a_spinning_rod_precesses_as_a_symmetric_top)             \
+    X(angular_momentum_is_kept_to_first_order)                 \
+    X(gyroscopic_forces_do_no_work)                            \
     X(a_sliding_end_stays_on_its_axis)                         \
+    X(a_rod_slides_freely_as_any_body_falls)                   \
     X(extreme_rods_step_or_are_refused)
 
 CHECK_MAIN(TESTS)

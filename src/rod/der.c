@@ -1,5 +1,6 @@
 // der.c - discrete elastic rods (Bergou et al. 2008, 2010): nodes joined by straight edges, and a
-// turn of each edge about itself. nodal.c has what it shares with chains, der_energy.c the energy.
+// turn of each edge about itself. nodal.c has what it shares with chains, der_energy.c the energy,
+// nodal_gyro.c what spinning edges do to their nodes.
 #include "base/error.h"
 #include "nodal.h"
 

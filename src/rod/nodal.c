@@ -246,6 +246,7 @@ static FilStatus allocate(FilRod *rod, FilNodal *nodal) {
     nodal->step_inertia = FIL_NEW(arena, double, n);
     nodal->anchor_velocity = FIL_NEW_ZEROED(arena, double, full);
     nodal->trial_velocity = FIL_NEW_ZEROED(arena, double, full);
+    nodal->kicked = FIL_NEW_ZEROED(arena, double, full);
     nodal->push = FIL_NEW_ZEROED(arena, double, full);
     nodal->pulls = FIL_NEW_ZEROED(arena, double, 4 * (size_t)n);
     nodal->gradient = FIL_NEW_ZEROED(arena, double, full);

@@ -53,6 +53,7 @@ typedef struct FilNodal {
     FilEdgeSpring *step_stretch; // with damping
     FilBendSpring *step_bend;
     double *step_inertia;
+    double *kicked;        // [full_count]: the velocity the step begins with
     double *push;          // [full_count] N, N m: what does not change in the step
     double *pulls;         // [edge_count][4]: gradient by the edges' variables
     double *gradient;      // [full_count]
@@ -118,6 +119,10 @@ void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilEd
 void fil_nodal_turn_ends(const FilRod *rod, double axes[2][3]);
 /// Gravity, point forces and torques, in the present shape, added to `full`.
 void fil_nodal_add_loads(const FilRod *rod, double *full);
+
+/// The velocity of the state after the gyroscopic forces of a step `dt`, in nodal->kicked
+/// (nodal_gyro.c).
+void fil_nodal_kick(const FilRod *rod, double dt);
 
 /// Half-bandwidth: 10 or 8.
 static inline int fil_nodal_width(const FilNodal *nodal) {

@@ -20,6 +20,9 @@
 // Frames. Turns of edges are counted from the shape where the step was last linearised: there, and
 // only there, the derivatives of der_energy.c are those of a function of v+, the merit.
 //
+// Gyroscopic forces of spinning edges act before the step (nodal_gyro.c): v above is what they make
+// of the velocity of the state.
+//
 // Twist without inertia (quasistatic_twist): the turns' part of the equations becomes grad U = 0,
 // and a tiny inertia, which pulls to rest, keeps free spin determined.
 #include "nodal.h"
@@ -108,6 +111,7 @@ static void begin_step(FilRod *rod, double dt) {
     }
     set_springs(rod, dt, theta);
     set_inertia(rod, dt);
+    fil_nodal_kick(rod, dt);
     fil_nodal_copy(nodal, &nodal->start, &nodal->anchor);
     nodal->dt = dt;
     nodal->begun = true;
@@ -139,7 +143,7 @@ static void try_velocity(FilRod *rod, double dt, const double *velocity) {
     }
     double time = rod->state[0] + dt, axes[2][3], *way = nodal->trial_velocity;
     fil_nodal_axes(rod, time, axes);
-    fil_nodal_gather(rod, axes, nodal->v, way);
+    fil_nodal_gather(rod, axes, nodal->kicked, way);
     for (int k = 0; k < n; k++) {
         way[k] = dt * ((1.0 - rod->theta) * way[k] + rod->theta * velocity[k]);
     }
@@ -192,7 +196,7 @@ static void find_rest(FilRod *rod, double dt) {
         double noise = 2e10 * DBL_EPSILON * nodal->step_stretch[j].k;
         for (int k = 0; k < (i < n ? stride : 3); k++) {
             int at = stride * i + k;
-            double M = inertia_of(nodal, i, k), v = nodal->v[at], w = nodal->work[at];
+            double M = inertia_of(nodal, i, k), v = nodal->kicked[at], w = nodal->work[at];
             double drag = k < 3 ? dt * nodal->drag[i] : 0.0;
             double terms = M * (fabs(v) + fabs(w)) + dt * fabs(nodal->push[at]) +
                            step * (fabs(before[k]) + fabs(after[k]));
@@ -235,7 +239,7 @@ static double find_merit(const FilRod *rod, double dt, const FilShape *shape,
     for (int i = 0; i <= n; i++) {
         for (int k = 0; k < (i < n ? nodal->stride : 3); k++) {
             int at = nodal->stride * i + k;
-            double v = nodal->v[at], w = nodal->work[at];
+            double v = nodal->kicked[at], w = nodal->work[at];
             sum += 0.5 * inertia_of(nodal, i, k) * (w - v) * (w - v) - dt * nodal->push[at] * w;
             sum += k < 3 ? dt * nodal->drag[i] * w * (0.5 * theta * w + (1.0 - theta) * v) : 0.0;
         }
@@ -285,7 +289,7 @@ double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rh
         begin_step(rod, dt);
         double axes[2][3];
         fil_nodal_axes(rod, rod->state[0] + dt, axes);
-        fil_nodal_gather(rod, axes, nodal->v, nodal->anchor_velocity);
+        fil_nodal_gather(rod, axes, nodal->kicked, nodal->anchor_velocity);
         guess = nodal->anchor_velocity;
     }
     double relative = fil_nodal_residual(rod, dt, guess);
@@ -315,6 +319,17 @@ void fil_nodal_solve(const FilRod *rod, double *x) {
     fil_band_solve(rod->dof_count, width, nodal->band + (ptrdiff_t)nodal->first * (width + 1), x);
 }
 
+// What an end that slides, and its ghost with it, moved by along its axis is a mean over the step:
+// its velocity there is the unknown.
+static void set_sliding_velocity(FilRod *rod, int end, const double axis[3], double along) {
+    FilNodal *nodal = rod->data;
+    int far = end == 0 ? 0 : nodal->edge_count - 1; // the two nodes of the ghost
+    for (int i = far; i < far + 2; i++) {
+        double *v = nodal->v + (ptrdiff_t)nodal->stride * i;
+        fil_add3(along - fil_dot3(axis, v), axis, v);
+    }
+}
+
 // Velocities of held unknowns: what they moved by.
 static void set_velocity(FilRod *rod, double dt, double axes[2][3], const FilShape *end,
                          const double *velocity) {
@@ -331,6 +346,12 @@ static void set_velocity(FilRod *rod, double dt, double axes[2][3], const FilSha
             bool held = stride * i + 3 < nodal->first || stride * i + 3 >= nodal->last;
             v[3] = held ? end->edges[i].spin / dt : rod->quasistatic_twist ? 0.0 : v[3];
         }
+    }
+    if (rod->root_end.kind == FIL_END_SLIDING) {
+        set_sliding_velocity(rod, 0, axes[0], velocity[0]);
+    }
+    if (rod->tip_end.kind == FIL_END_SLIDING) {
+        set_sliding_velocity(rod, 1, axes[1], velocity[rod->dof_count - 1]);
     }
 }
 
