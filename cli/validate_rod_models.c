@@ -72,7 +72,7 @@ static void compare_scene(Validation *v, const Scene *scene) {
     static const double wanted[2] = {1e-2, 1e-3};
     static const char *const percent[2] = {"1 %", "0.1 %"};
     Shape reference, shape;
-    double needed[3][2];
+    double needed[3][2] = {{0.0}};
     if (!find_shape(v, scene, FIL_ROD_CLOTHOID, 50, &reference)) {
         return;
     }
@@ -98,7 +98,7 @@ static void compare_scene(Validation *v, const Scene *scene) {
                           m == 2 ? 800.0 : 153.0);
         }
     }
-    for (int w = 0; w < 2; w++) {
+    for (int w = 0; w < 2 && !v->stopped(); w++) {
         char name[64];
         (void)snprintf(name, sizeof name, "%s: clothoid's unknowns by helix's, %s", scene->name,
                        percent[w]);

@@ -127,7 +127,7 @@ static void check_step_matrix(FilRodDef def) {
     shake(rod, 0.05);
     const FilNodal *nodal = rod->data;
     int n = rod->dof_count;
-    double dt = 0.05, h = 1e-3, guess[MOST], rhs[MOST], x[MOST], y[MOST] = {0.0};
+    double dt = 0.05, h = 1e-3, guess[MOST], rhs[MOST], x[MOST] = {0.0}, y[MOST] = {0.0};
     rod->table->get_velocity(rod, guess);
     (void)rod->table->prepare(rod, dt, NULL, rhs);
     for (int k = 0; k < n; k++) {

@@ -387,7 +387,7 @@ def bench_refuses_what_it_cannot_do():
 
 
 def bench_measures_the_rods():
-    done = run("bench", "rods", "--quick", "--json")
+    done = run("bench", "rods", "--quick", "--json", timeout=600)
     found = rows(done)
     assert done.returncode == 0 and done.err == "", done.err
     steps = [row for row in found if row.get("table") == "step"]
@@ -413,11 +413,11 @@ def rivals_play_where_they_are_built():
 # ------------------------------------------------------------------------------------------ demo
 
 def the_physics_is_valid():
-    done = run("validate")
+    done = run("validate", timeout=600)
     assert done.returncode == 0 and done.err == "", done.err
     last = done.out.splitlines()[-1]
     assert last.endswith(" passed, 0 failed") and int(last.split()[0]) >= 172, last
-    found = rows(run("validate", "rods", "--json"))
+    found = rows(run("validate", "rods", "--json", timeout=600))
     fields = ["case", "model", "resolution", "expected", "got", "error", "allowed", "pass"]
     assert all(list(row) == fields and row["pass"] is True for row in found)
     assert len(found) == int(last.split()[0])

@@ -108,8 +108,8 @@ static void find_normal(const double a[3], double out[3]) {
     }
 }
 
-// The quaternion (1 + a.b, a x b), written as (|m|^2 / 2, a x m) with m = a + b, so that digits remain
-// when the two are nearly opposite.
+// The quaternion (1 + a.b, a x b), written as (|m|^2 / 2, a x m) with m = a + b, so that digits
+// remain when the two are nearly opposite.
 void fil_rotation_between(const double a[3], const double b[3], double R[9]) {
     double m[3], q[4];
     for (int k = 0; k < 3; k++) {

@@ -107,9 +107,10 @@ static size_t passing_count(size_t d) {
 
 static void place_passing(const FilRod *rod, FilReduced *data, double *room) {
     size_t n = (size_t)rod->element_count, d = (size_t)data->d, m = d + 3;
-#define X(name, count) \
-    data->name = room; \
-    room += n * (count);
+    size_t at = 0;
+#define X(name, count)      \
+    data->name = room + at; \
+    at += n * (count);
     FIL_REDUCED_PASSING(X)
 #undef X
 }
@@ -125,9 +126,10 @@ static size_t geometry_count(size_t d) {
 static void use_geometry(const FilRod *rod, double *room) {
     FilReduced *data = fil_reduced(rod);
     size_t n = (size_t)rod->element_count, d = (size_t)data->d;
-#define X(name, count) \
-    data->name = room; \
-    room += n * (count);
+    size_t at = 0;
+#define X(name, count)      \
+    data->name = room + at; \
+    at += n * (count);
     FIL_REDUCED_GEOMETRY(X)
 #undef X
 }

@@ -52,15 +52,12 @@ static FilStatus check_shape(const FilSection *section, FilError *error) {
 }
 
 static void use_shape(const FilSection *section, FilStiffness *out) {
-    double a = section->radius, b = section->radius, area, I1, I2, J;
-    if (section->kind == FIL_SECTION_ELLIPTIC) {
-        a = section->radii[0];
-        b = section->radii[1];
-    }
-    area = pi * a * b;
-    I1 = 0.25 * pi * a * b * b * b;
-    I2 = 0.25 * pi * a * a * a * b;
-    J = pi * (a * a * a) * (b * b * b) / (a * a + b * b);
+    bool elliptic = section->kind == FIL_SECTION_ELLIPTIC;
+    double a = elliptic ? section->radii[0] : section->radius;
+    double b = elliptic ? section->radii[1] : a;
+    double area = pi * a * b;
+    double I1 = 0.25 * pi * a * b * b * b, I2 = 0.25 * pi * a * a * a * b;
+    double J = pi * (a * a * a) * (b * b * b) / (a * a + b * b);
     if (section->kind == FIL_SECTION_HOLLOW) {
         double c = section->inner_radius / section->radius;
         area *= 1.0 - c * c;

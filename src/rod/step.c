@@ -194,7 +194,7 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     }
     FIL_TRY(check_motions(rod, rod->state[0] + dt, error));
     FIL_TRY(check_growth(rod, rod->state[0] + dt, error));
-    FilRodStepInfo unused;
+    FilRodStepInfo unused = {0};
     FilRodStepInfo *result = info != NULL ? info : &unused;
     *result = (FilRodStepInfo){0};
     fil_rod_get_state(rod, rod->saved);
