@@ -158,6 +158,7 @@ static const struct {
     CliStatus (*draw)(CliDemo *demo);
 } pictures[] = {
     {"weave.svg", cli_demo_weave},
+    {"curls.svg", cli_demo_curls},
     {"law.svg", cli_demo_law},
     {"convergence.svg", cli_demo_convergence},
 };

@@ -205,11 +205,15 @@ void cli_svg_path(CliSvg *svg, const char *class_name, CliPath *path) {
     path->used = 0;
 }
 
+// The path stands once in the file, without a look of its own, and is used for each class.
 void cli_svg_strokes(CliSvg *svg, const char *class_names, CliPath *path) {
+    svg->paths++;
+    (void)fprintf(svg->file, "<defs><path id=\"p%d\" d=\"%s\"/></defs>\n", svg->paths,
+                  path->used > 0 ? path->text : "");
     while (*class_names != '\0') {
         const int length = (int)strcspn(class_names, " ");
-        (void)fprintf(svg->file, "<path class=\"%.*s\" d=\"%s\"/>\n", length, class_names,
-                      path->used > 0 ? path->text : "");
+        (void)fprintf(svg->file, "<use class=\"%.*s\" href=\"#p%d\"/>\n", length, class_names,
+                      svg->paths);
         class_names += length + (class_names[length] == ' ');
     }
     path->used = 0;

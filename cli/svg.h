@@ -13,6 +13,7 @@
 typedef struct CliSvg {
     FILE *file;
     char *path; // of the file
+    int paths;  // with an id so far
 } CliSvg;
 
 /// What a picture is, before anything is drawn.

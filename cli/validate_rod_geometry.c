@@ -153,8 +153,43 @@ static void validate_cancellation(Validation *v) {
     }
 }
 
+// Bounds of the thesis: with C(s) = 2 sum |lambda_k| s^(k+1) the series may be cut off after
+// f(omega) terms, 0 < omega < 1, for an error of epsilon (V4b); a segment may reach to C(s) = 20.44
+// (V7).
+static double count_terms(double omega) {
+    double s = 10.0 / omega, growth = s * (10.0 * s + 20.0);
+    return (-growth + log1p(-omega) + log(DBL_EPSILON)) / log(omega);
+}
+
+static double grow_septic(double s) {
+    static const double size[8] = {0.0, 5.0, 353.0, 3026.0, 10012.0, 15656.0, 11651.0, 3329.0};
+    double sum = 0.0;
+    for (int k = 7; k >= 0; k--) {
+        sum = sum * s + size[k];
+    }
+    return 2.0 * s * sum;
+}
+
+static void validate_bounds(Validation *v) {
+    double best = HUGE_VAL, where = 0.0, low = 0.0, high = 1.0;
+    for (double omega = 0.5; omega < 0.7; omega += 1e-4) {
+        where = count_terms(omega) < best ? omega : where;
+        best = fmin(best, count_terms(omega));
+    }
+    validate_near(v, "truncation bound: terms at omega = 1/2 (V4b)", "-", 0, 6401.0,
+                  ceil(count_terms(0.5)), 0.5);
+    validate_near(v, "truncation bound: fewest terms (V4b)", "-", 0, 6157.0, ceil(best), 0.5);
+    validate_near(v, "truncation bound: best omega (V4b)", "-", 0, 0.586, where, 1e-3);
+    for (int k = 0; k < 60; k++) {
+        double middle = 0.5 * (low + high);
+        *(grow_septic(middle) < 20.44 ? &low : &high) = middle;
+    }
+    validate_near(v, "degree 7: reach of the first segment (V7)", "-", 0, 0.1916, low, 5e-5);
+}
+
 void validate_rod_geometry(Validation *v) {
     validate_known(v);
     validate_fixed_direction(v);
     validate_cancellation(v);
+    validate_bounds(v);
 }
