@@ -196,7 +196,7 @@ static void tabulate_real_time(bool json, bool quick) {
 
 static void tabulate_many(bool json, bool quick, int threads) {
     enum { COUNT = 10000 };
-    FilRod **rods = calloc(COUNT, sizeof *rods);
+    FilRod **rods = calloc(COUNT, sizeof(FilRod *));
     FilRodDef def = curl(&kinds[0], 5);
     int made = 0;
     while (rods != NULL && made < COUNT && create(&def, &rods[made])) {

@@ -73,7 +73,7 @@ static void compare_scene(Validation *v, const Scene *scene) {
     static const double wanted[2] = {1e-2, 1e-3};
     static const char *const percent[2] = {"1 %", "0.1 %"};
     Shape reference, shape;
-    double needed[3][2];
+    double needed[3][2] = {{0.0}};
     if (!find_shape(v, scene, FIL_ROD_CLOTHOID, 50, &reference)) {
         return;
     }
@@ -97,7 +97,7 @@ static void compare_scene(Validation *v, const Scene *scene) {
             validate_below(v, name, fil_rod_model_name(models[m]), 0, needed[m][w], enough[w][m]);
         }
     }
-    for (int w = 0; w < 2; w++) {
+    for (int w = 0; w < 2 && !v->stopped(); w++) {
         char name[64];
         (void)snprintf(name, sizeof name, "%s: clothoid's unknowns by helix's, %s", scene->name,
                        percent[w]);

@@ -387,9 +387,10 @@ def bench_refuses_what_it_cannot_do():
 
 
 def bench_measures_the_rods():
-    done = run("bench", "rods", "--quick", "--json")
+    done = run("bench", "rods", "--quick", "--json", timeout=280)
     found = rows(done)
-    assert done.returncode == 0 and done.err == "", done.err
+    curves = os.path.exists(os.path.join(os.path.dirname(FILUM), "bench", "filum-curve-bench"))
+    assert done.returncode == 0 and (done.err == "" if curves else "make bench" in done.err), done.err
     steps = [row for row in found if row.get("table") == "step"]
     assert {row["model"] for row in steps} == {"helix", "clothoid", "der", "corde", "chain"}
     assert all(row["us_per_element"] > 0 and row["iterations"] >= 1 for row in steps)

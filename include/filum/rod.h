@@ -44,7 +44,9 @@ FIL_API const char *fil_rod_model_name(FilRodModel model);
 
 #define FIL_ROD_END_ENUM(code, name) code,
 /// pinned: the position is held; clamped: position and frame; sliding: as clamped, but free to move
-/// along the axis n0 of the pose that holds it.
+/// along the axis n0 of the pose that holds it. Chains have no frames: a clamp holds
+/// their tangent. Held places are met exactly, but for the tips of helix and clothoid in a step of
+/// time, which are off by the square of the step.
 typedef enum FilEndKind { FIL_ROD_END_TABLE(FIL_ROD_END_ENUM) FIL_END_COUNT } FilEndKind;
 
 typedef struct FilRodEnd {
@@ -121,7 +123,9 @@ typedef struct FilRodDef {
     FilSection section;
     const FilSection *sections; ///< [element_count], instead of `section`; may be NULL
 
-    double natural_curvature[3]; ///< 1/m: (twist, kappa1, kappa2) of the whole rod at rest
+    /// 1/m: (twist, kappa1, kappa2) of the whole rod at rest. Of a chain it is 0. An element of der
+    /// bends by less than 2.8 rad and one of corde turns by less than pi.
+    double natural_curvature[3];
     /// Instead of it, 3 numbers each for `natural_count` places: element_count of them (constant in
     /// each element) or element_count + 1 (at the joints, linear between). May be NULL.
     const double *natural_curvatures;
@@ -135,7 +139,7 @@ typedef struct FilRodDef {
     double gravity[3]; ///< m/s^2
     double damping;    ///< s: the rod resists kappa' as `damping` times its stiffness
     double drag;       ///< kg/(m s): air resists with `drag` times velocity, per length
-    double growth;     ///< 1/s: length(t) = length (1 + growth t), at constant curvature
+    double growth;     ///< 1/s: length(t) = length (1 + growth t), see fil_rod_set_length()
     const FilRodLoad *loads;
     int load_count;
 
@@ -188,8 +192,9 @@ FIL_API double fil_rod_largest_step(const FilRod *rod);
 
 // --- looking at a rod ----------------------------------------------------------------------------
 
-/// Pose and motion (each may be NULL) of the section at arc length `s`, clamped to the rod. Chains
-/// have no frame: their axes follow the tangent without turning about it.
+/// Pose and motion (each may be NULL) of the section at arc length `s`, clamped to the rod. The
+/// axes of der are those of the edge, which belong to its middle. Chains have no frame: their axes
+/// follow the tangent without turning about it.
 FIL_API void fil_rod_at(const FilRod *rod, double s, FilPose *pose, FilRate *rate);
 /// The same at the fraction `u` (0 .. 1) of an element, for trees too.
 FIL_API void fil_rod_element_at(const FilRod *rod, int element, double u, FilPose *pose,
@@ -204,7 +209,7 @@ typedef struct FilRodEnergy {
     double kinetic; ///< J
     double bend, twist, stretch;
     double gravity; ///< 0 at the height of the world's origin
-    double loads;   ///< - work of the forces since the origin (torques left out)
+    double loads;   ///< - force times place, summed over the loads (torques left out)
 } FilRodEnergy;
 
 FIL_API void fil_rod_energy(const FilRod *rod, FilRodEnergy *energy);
@@ -221,10 +226,12 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_loads(FilRod *rod, const FilRodLoad
                                                    FilError *error);
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_gravity(FilRod *rod, const double gravity[3],
                                                      FilError *error);
-/// As in the definition: `count` is element_count or element_count + 1.
+/// As in the definition: `count` is element_count or element_count + 1, and what the model cannot
+/// have is refused.
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_natural(FilRod *rod, const double *curvatures,
                                                      int count, FilError *error);
-/// Scale all elements so that the rod is `length` long, at constant curvature.
+/// Scale all elements so that the rod is `length` long: helix and clothoid at once, at constant
+/// curvature; der, corde and chain keep the places of their nodes, which the springs then move.
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_length(FilRod *rod, double length, FilError *error);
 
 /// Choose the natural shape for which the present one is an equilibrium (helix and clothoid).
@@ -233,8 +240,8 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_hold_shape(FilRod *rod, FilError *error
 // --- statics -------------------------------------------------------------------------------------
 
 typedef struct FilStaticsSettings {
-    double tolerance; ///< of the residual
-    int max_iterations;
+    double tolerance;   ///< of the residual, above 0
+    int max_iterations; ///< at least 0; reaching it is a result, not an error
 } FilStaticsSettings;
 
 FIL_API FilStaticsSettings fil_statics_settings_default(void);
@@ -267,9 +274,9 @@ typedef struct FilStability {
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_stability(FilRod *rod, FilStability *stability,
                                                    FilError *error);
 
-/// The lowest `count` natural frequencies of small vibrations about the present shape, which must
-/// be a stable equilibrium, without damping: rad/s, rising. `count` is at most the degrees of
-/// freedom.
+/// The lowest `count` natural frequencies of small vibrations about the present shape, without
+/// damping: rad/s, rising. The shape must be an equilibrium (residual at most 1e-6) from which
+/// every motion costs energy. `count` is at most the degrees of freedom.
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_frequencies(FilRod *rod, int count, double *frequencies,
                                                      FilError *error);
 

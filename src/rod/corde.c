@@ -211,6 +211,18 @@ static FilStatus check_turns(const FilRod *rod, const double *kappa, const char 
     return FIL_OK;
 }
 
+static FilStatus check_natural(const FilRod *rod, int element, const double kappa[3],
+                               FilError *error) {
+    double angle = fil_norm3(kappa) * rod->lengths[element];
+    if (!(angle < pi)) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "natural_curvatures turns element %d by %g rad; corde needs more elements, "
+                        "so that it is below pi",
+                        element, angle);
+    }
+    return FIL_OK;
+}
+
 // Products of legal numbers may leave the range of numbers.
 static FilStatus check_range(const FilRod *rod, FilError *error) {
     const FilCorde *corde = rod->data;
@@ -779,6 +791,7 @@ const FilRodTable fil_rod_corde = {
     .name = "corde",
     .framed = true,
     .create = create,
+    .check_natural = check_natural,
     .place_ends = place_ends,
     .prepare = fil_corde_prepare,
     .solve = fil_corde_solve,

@@ -15,11 +15,10 @@ INLINE FIL_KERNEL(cross)(const FilLanes *a, const FilLanes *b, FilLanes *out) {
     out[2] = z;
 }
 
-// out[i] = start + h sum_j until[i][j] slope[j] for `m` components, and end = start + h sum_j
-// weights[j] slope[j]; `end` may be `start`.
+// out[i] = end + h sum_j until[i][j] slope[j] for `m` components, then end += h sum_j weights[j]
+// slope[j]. Slopes of one node are 18 places from those of the next.
 INLINE FIL_KERNEL(integrate)(const FilCollocation *rule, int m, const FilLanes *h,
-                             const FilLanes *slope, int slope_stride, const FilLanes *start,
-                             FilLanes *out, int out_stride, FilLanes *end) {
+                             const FilLanes *slope, FilLanes *out, int out_stride, FilLanes *end) {
     int n = rule->count;
     const double *row = rule->until;
     for (int i = 0; i <= n; i++) {
@@ -33,13 +32,13 @@ INLINE FIL_KERNEL(integrate)(const FilCollocation *rule, int m, const FilLanes *
             sum[c] = row[0] * slope[c];
         }
         for (int j = 1; j < n; j++) {
-            const FilLanes *at = slope + j * slope_stride;
+            const FilLanes *at = slope + (ptrdiff_t)18 * j;
             for (int c = 0; c < m; c++) {
                 sum[c] += row[j] * at[c];
             }
         }
         for (int c = 0; c < m; c++) {
-            to[c] = start[c] + *h * sum[c];
+            to[c] = end[c] + *h * sum[c];
         }
         row += n;
     }
@@ -210,7 +209,7 @@ INLINE FIL_KERNEL(frames_clothoid)(FIL_KERNEL(Run) * run) {
     for (int part = 0; part < 2; part++) {
         FilLanes *end = run->end->theta[3 * part];
         FIL_KERNEL(integrate)
-        (rule, 9, &run->h, at->slope[0] + 9 * part, 18, end, at->theta[0][3 * part], 18, end);
+        (rule, 9, &run->h, at->slope[0] + 9 * part, at->theta[0][3 * part], 18, end);
     }
     for (int i = 0; i < rule->count; i++) {
         for (int c = 0; c < 3; c++) {
@@ -231,8 +230,7 @@ INLINE FIL_KERNEL(travels)(FIL_KERNEL(Run) * run, int d) {
     for (int part = 0; part < d; part += 3) {
         FilLanes *end = run->end->travel[part];
         FIL_KERNEL(integrate)
-        (run->rule, 9, &run->h, at->slope[0] + (size_t)3 * part, 18, end, at->travel[0][part], 18,
-         end);
+        (run->rule, 9, &run->h, at->slope[0] + (size_t)3 * part, at->travel[0][part], 18, end);
     }
 }
 
@@ -268,7 +266,7 @@ INLINE FIL_KERNEL(biases)(FIL_KERNEL(Run) * run, int d) {
     }
     FilElementEnd *end = run->end;
     FIL_KERNEL(integrate)
-    (run->rule, 3, &run->h, at->slope[0], 18, end->alpha, at->alpha[0], 3, end->alpha);
+    (run->rule, 3, &run->h, at->slope[0], at->alpha[0], 3, end->alpha);
     for (int i = 0; i < n; i++) {
         FilLanes t[3] = {at->R[i][0], at->R[i][3], at->R[i][6]}, moved[3], twice[3];
         FIL_KERNEL(cross)(at->alpha[i], t, at->slope[i]);
@@ -279,8 +277,7 @@ INLINE FIL_KERNEL(biases)(FIL_KERNEL(Run) * run, int d) {
         }
     }
     FIL_KERNEL(integrate)
-    (run->rule, 3, &run->h, at->slope[0], 18, end->acceleration, at->acceleration[0], 3,
-     end->acceleration);
+    (run->rule, 3, &run->h, at->slope[0], at->acceleration[0], 3, end->acceleration);
 }
 
 INLINE FIL_KERNEL(run_start)(const FilElementIn *in, FilElementWork *work, FilElementEnd *end,

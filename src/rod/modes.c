@@ -84,15 +84,22 @@ static void multiply_symmetric(int n, const double *lower, const double *x, doub
     }
 }
 
-// Rotate a (p x p, symmetric) to diagonal form.
+// Rows or columns i and j, `step` apart from element to element, turned by (c, s).
+static void rotate(int p, double *x, double *y, int step, const double cs[2]) {
+    for (int k = 0; k < p; k++) {
+        double a = x[k * step], b = y[k * step];
+        x[k * step] = cs[0] * a - cs[1] * b;
+        y[k * step] = cs[1] * a + cs[0] * b;
+    }
+}
+
+// Jacobi rotations that bring a (p x p, symmetric) to diagonal form.
 static void diagonalise(int p, double *a) {
     for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
         double off = 0.0, on = 0.0;
         for (int i = 0; i < p; i++) {
             on += a[p * i + i] * a[p * i + i];
-            for (int j = 0; j < i; j++) {
-                off += a[p * i + j] * a[p * i + j];
-            }
+            off += fil_dot(a + (ptrdiff_t)p * i, a + (ptrdiff_t)p * i, i);
         }
         if (!(off > 1e-34 * on)) {
             return;
@@ -100,40 +107,34 @@ static void diagonalise(int p, double *a) {
         for (int i = 0; i < p; i++) {
             for (int j = 0; j < i; j++) {
                 double theta = 0.5 * atan2(2.0 * a[p * i + j], a[p * j + j] - a[p * i + i]);
-                double c = cos(theta), s = sin(theta);
-                for (int k = 0; k < p; k++) {
-                    double x = a[p * k + i], y = a[p * k + j];
-                    a[p * k + i] = c * x - s * y;
-                    a[p * k + j] = s * x + c * y;
-                }
-                for (int k = 0; k < p; k++) {
-                    double x = a[p * i + k], y = a[p * j + k];
-                    a[p * i + k] = c * x - s * y;
-                    a[p * j + k] = s * x + c * y;
-                }
+                const double cs[2] = {cos(theta), sin(theta)};
+                rotate(p, a + i, a + j, p, cs);
+                rotate(p, a + (ptrdiff_t)p * i, a + (ptrdiff_t)p * j, 1, cs);
             }
         }
     }
 }
 
+// x <- x + factor y.
+static void add(int n, double factor, const double *y, double *x) {
+    for (int i = 0; i < n; i++) {
+        x[i] += factor * y[i];
+    }
+}
+
 // X becomes orthonormal in the measure of M, by Gram-Schmidt done twice.
 static void orthonormalise(Modes *m) {
-    for (int k = 0; k < m->p; k++) {
-        double *x = m->X + (size_t)k * (size_t)m->n, *mx = m->MX + (size_t)k * (size_t)m->n;
-        for (int pass = 0; pass < 2; pass++) {
-            for (int l = 0; l < k; l++) {
-                const double *y = m->X + (size_t)l * (size_t)m->n;
-                double along = fil_dot(x, m->MX + (size_t)l * (size_t)m->n, m->n);
-                for (int i = 0; i < m->n; i++) {
-                    x[i] -= along * y[i];
-                }
-            }
-            multiply_symmetric(m->n, m->M, x, mx);
-            double scale = 1.0 / sqrt(fmax(fil_dot(x, mx, m->n), 1e-300));
-            for (int i = 0; i < m->n; i++) {
-                x[i] *= scale;
-                mx[i] *= scale;
-            }
+    size_t n = (size_t)m->n;
+    for (int k = 0; k < 2 * m->p; k++) {
+        double *x = m->X + n * (size_t)(k / 2), *mx = m->MX + n * (size_t)(k / 2);
+        for (int l = 0; l < k / 2; l++) {
+            add(m->n, -fil_dot(x, m->MX + n * (size_t)l, m->n), m->X + n * (size_t)l, x);
+        }
+        multiply_symmetric(m->n, m->M, x, mx);
+        double scale = 1.0 / sqrt(fmax(fil_dot(x, mx, m->n), 1e-300));
+        for (int i = 0; i < m->n; i++) {
+            x[i] *= scale;
+            mx[i] *= scale;
         }
     }
 }
