@@ -172,7 +172,8 @@ static double grow_septic(double s) {
 
 static void validate_bounds(Validation *v) {
     double best = HUGE_VAL, where = 0.0, low = 0.0, high = 1.0;
-    for (double omega = 0.5; omega < 0.7; omega += 1e-4) {
+    for (int k = 0; k < 2000; k++) {
+        double omega = 0.5 + 1e-4 * k;
         where = count_terms(omega) < best ? omega : where;
         best = fmin(best, count_terms(omega));
     }

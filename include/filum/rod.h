@@ -44,9 +44,9 @@ FIL_API const char *fil_rod_model_name(FilRodModel model);
 
 #define FIL_ROD_END_ENUM(code, name) code,
 /// pinned: the position is held; clamped: position and frame; sliding: as clamped, but free to move
-/// along the axis n0 of the pose that holds it. Chains have no frames: a clamp holds
-/// their tangent. Held places are met exactly, but for the tips of helix and clothoid in a step of
-/// time, which are off by the square of the step.
+/// along the axis n0 of the pose that holds it. Chains have no frames: a clamp holds their tangent.
+/// Held places are met exactly, but for the tips of helix and clothoid in a step of time, which are
+/// off by the square of the step.
 typedef enum FilEndKind { FIL_ROD_END_TABLE(FIL_ROD_END_ENUM) FIL_END_COUNT } FilEndKind;
 
 typedef struct FilRodEnd {
