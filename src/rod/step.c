@@ -28,7 +28,7 @@ static double hold_ends(FilRod *rod, double dt, double *x) {
     if (m == 0) {
         return 0.0;
     }
-    double error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS], lambda[FIL_ROD_ROWS];
+    double error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS], lambda[FIL_ROD_ROWS] = {0.0};
     rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
     memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
     for (int i = 0; i < m; i++) {
