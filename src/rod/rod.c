@@ -141,6 +141,7 @@ static FilStatus build(FilRod *rod, const FilRodDef *def, FilError *error) {
     rod->trial = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
     rod->rows = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
     rod->columns = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
+    rod->row_inverse = FIL_NEW_ZEROED(&rod->arena, double, rows *rows + 1);
     rod->saved = FIL_NEW(&rod->arena, double, rod->state_count);
     if (rod->arena.failed) {
         return fail_memory(rod, error);

@@ -66,6 +66,7 @@ struct FilRod {
     // scratch of fil_rod_step
     double *rhs, *before, *velocity, *trial; // [dof_count]
     double *rows, *columns;                  // [row_count][dof_count]: C and A^-1 C^T
+    double *row_inverse;                     // [row_count][row_count]: (C A^-1 C^T)^+
     double *saved;                           // [state_count]
     FilStatus step_status;                   // of the last step in fil_rods_step()
 };
@@ -143,6 +144,16 @@ struct FilRodTable {
 
 /// The table of a model.
 const FilRodTable *fil_rod_table(FilRodModel model);
+
+// --- the parts of a step (step.c) ----------------------------------------------------------------
+
+/// Whether a step of `dt` from now is a step at all, and its driven ends have places to go to.
+FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error);
+/// v+ of a step without contacts into rod->velocity.
+void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info);
+/// Take the step with the velocity v+ of its end; the rod stays as it was when that would leave the
+/// range of numbers.
+FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilError *error);
 
 // --- shared small parts --------------------------------------------------------------------------
 

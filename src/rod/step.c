@@ -138,10 +138,10 @@ static double find_residual(FilRod *rod, double dt, const double *velocity) {
                                         : rod->table->prepare(rod, dt, velocity, rod->rhs);
 }
 
-// v+ into rod->velocity.
-static void find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
+void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
     int n = rod->dof_count;
     size_t bytes = sizeof(double) * (size_t)n;
+    *info = (FilRodStepInfo){0};
     rod->table->get_velocity(rod, rod->velocity);
     memcpy(rod->before, rod->velocity, bytes);
     info->residual = rod->table->prepare(rod, dt, NULL, rod->rhs);
@@ -202,24 +202,22 @@ static FilStatus check_growth(const FilRod *rod, double time, FilError *error) {
     return FIL_OK;
 }
 
-FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
+FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error) {
     if (!(dt > 0.0 && isfinite(dt))) {
         return fil_fail(error, FIL_E_ARGUMENT, "dt is %g; it must be positive and finite",
                         isnan(dt) ? (double)NAN : dt);
     }
     FIL_TRY(check_motions(rod, rod->state[0] + dt, error));
-    FIL_TRY(check_growth(rod, rod->state[0] + dt, error));
-    FilRodStepInfo unused = {0};
-    FilRodStepInfo *result = info != NULL ? info : &unused;
-    *result = (FilRodStepInfo){0};
+    return check_growth(rod, rod->state[0] + dt, error);
+}
+
+FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilError *error) {
     fil_rod_get_state(rod, rod->saved);
-    find_velocity(rod, dt, result);
-    if (fil_all_finite(rod->velocity, rod->dof_count)) {
-        rod->table->advance(rod, dt, rod->velocity);
+    bool finite = fil_all_finite(velocity, rod->dof_count);
+    if (finite) {
+        rod->table->advance(rod, dt, velocity);
     }
-    if (!fil_all_finite(rod->velocity, rod->dof_count) ||
-        !fil_all_finite(rod->state, rod->state_count)) {
-        result->converged = false;
+    if (!finite || !fil_all_finite(rod->state, rod->state_count)) {
         FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
         return fil_fail(error, FIL_E_ARGUMENT,
                         "dt is %g; the rod leaves the range of numbers, a step of %.1g may do", dt,
@@ -229,6 +227,17 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
         fil_rod_grow_to(rod, length_at(rod, rod->state[0]));
     }
     return FIL_OK;
+}
+
+FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
+    FilRodStepInfo unused;
+    FilRodStepInfo *result = info != NULL ? info : &unused;
+    *result = (FilRodStepInfo){0};
+    FIL_TRY(fil_rod_check_step(rod, dt, error));
+    fil_rod_find_velocity(rod, dt, result);
+    FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, error);
+    result->converged = result->converged && status == FIL_OK;
+    return status;
 }
 
 typedef struct Batch {

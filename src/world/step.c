@@ -1,0 +1,451 @@
+// step.c - one step of the world.
+//
+// Find the contacts, make the bodies ready, solve the friction problem, move everything, and look
+// whether something passed through something else on the way. Elasticity that is not linear is
+// linearised again at the velocity found, with the same contacts, until that changes no more. A
+// step that is too violent is done again in two halves.
+#include "world.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/timer.h"
+#include "math/vec3.h"
+#include "math/vector.h"
+#include "problem.h"
+#include "rod/rod.h"
+
+static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
+
+typedef enum Verdict { TAKEN, TOO_VIOLENT } Verdict;
+
+// --- preparation ---------------------------------------------------------------------------------
+
+static FilStatus reserve_try(FilWorld *world, double dt, FilWorldTry *step, FilError *error) {
+    fil_arena_reset(&world->scratch);
+    FilArena *arena = &world->scratch;
+    size_t points = 3 * (size_t)world->point_count + 1, dofs = (size_t)world->dof_count + 1;
+    *step = (FilWorldTry){.dt = dt};
+    step->points = FIL_NEW(arena, double, points);
+    step->rates = FIL_NEW(arena, double, points);
+    step->ahead = FIL_NEW(arena, double, points);
+    step->before = FIL_NEW(arena, double, dofs);
+    step->after = FIL_NEW(arena, double, dofs);
+    step->free_velocity = FIL_NEW(arena, double, dofs);
+    step->states = FIL_NEW(arena, double, (size_t)world->state_count + 1);
+    if (arena->failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a step of %lld unknowns",
+                        (long long)world->dof_count);
+    }
+    return FIL_OK;
+}
+
+static void save_states(const FilWorld *world, double *states) {
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        body->table->get_state(body->self, states + body->first_state);
+    }
+}
+
+static void restore_states(FilWorld *world, const double *states) {
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        body->table->set_state(body->self, states + body->first_state);
+    }
+}
+
+static FilStatus check_bodies(const FilWorld *world, double dt, FilError *error) {
+    for (int i = 0; i < world->body_count; i++) {
+        if (world->bodies[i].kind == FIL_BODY_ROD) {
+            FIL_TRY(fil_rod_check_step(world->bodies[i].self, dt, error));
+        }
+    }
+    return FIL_OK;
+}
+
+static FilStatus move_obstacles(FilWorld *world, double dt, FilError *error) {
+    for (int i = 0; i < world->obstacle_count; i++) {
+        FilObstacle *obstacle = &world->obstacles[i];
+        obstacle->next = obstacle->def.pose;
+        if (obstacle->def.motion == NULL) {
+            continue;
+        }
+        obstacle->def.motion(obstacle->def.user, world->time + dt, &obstacle->next);
+        if (!fil_all_finite(obstacle->next.position, 3)) {
+            return fil_fail(error, FIL_E_ARGUMENT,
+                            "obstacle %d: motion gives a place that is not finite at time %g s", i,
+                            world->time + dt);
+        }
+        FIL_TRY(fil_rod_axes_check((const double(*)[3])obstacle->next.axis,
+                                   "obstacle: motion: axis", error));
+    }
+    return FIL_OK;
+}
+
+void fil_world_obstacle_rate(const FilObstacle *obstacle, double dt, const double p[3],
+                             double rate[3]) {
+    double arm[3], moved[3];
+    fil_subtract3(p, obstacle->pose.position, arm);
+    fil_copy3(obstacle->next.position, moved);
+    for (int k = 0; k < 3; k++) {
+        fil_add3(fil_dot3(arm, obstacle->pose.axis[k]), obstacle->next.axis[k], moved);
+    }
+    for (int k = 0; k < 3; k++) {
+        rate[k] = (moved[k] - p[k]) / dt;
+    }
+}
+
+// What moves the two places apart from v+, world axes.
+static void find_carried(const FilWorld *world, const FilWorldTry *step, FilWorkContact *contact) {
+    const FilPlace *places[2] = {&contact->a, &contact->b};
+    memset(contact->carried, 0, sizeof contact->carried);
+    for (int side = 0; side < 2; side++) {
+        const FilPiece *piece = &world->pieces[places[side]->piece];
+        double sign = side == 0 ? 1.0 : -1.0, t = places[side]->t, rate[3];
+        if (piece->obstacle >= 0) {
+            fil_world_obstacle_rate(&world->obstacles[piece->obstacle], step->dt,
+                                    places[side]->point, rate);
+            fil_add3(sign, rate, contact->carried);
+        } else if (world->bodies[piece->body].kind == FIL_BODY_ROD) {
+            fil_add3(sign * (1.0 - t), step->ahead + 3 * (ptrdiff_t)piece->point[0],
+                     contact->carried);
+            fil_add3(sign * t, step->ahead + 3 * (ptrdiff_t)piece->point[1], contact->carried);
+        }
+    }
+}
+
+typedef struct Preparing {
+    FilWorld *world;
+    FilWorldTry *step;
+    const double *guess; // [dof_count], or NULL: the first linearisation
+} Preparing;
+
+static void prepare_body(void *context, int i) {
+    const Preparing *preparing = context;
+    FilWorldTry *step = preparing->step;
+    FilBody *body = &preparing->world->bodies[i];
+    double *free_velocity = step->free_velocity + body->first_dof;
+    if (preparing->guess == NULL) {
+        body->table->get_velocity(body->self, step->before + body->first_dof);
+    }
+    if (body->touched) {
+        if (preparing->guess == NULL || !body->linear) {
+            body->table->prepare(
+                body->self, step->dt,
+                preparing->guess != NULL ? preparing->guess + body->first_dof : NULL,
+                free_velocity);
+        }
+    } else if (preparing->guess == NULL) {
+        (void)body->table->free_step(body->self, step->dt, step->after + body->first_dof);
+    }
+}
+
+static void mark_touched(FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; i < world->body_count; i++) {
+        world->bodies[i].touched = false;
+    }
+    for (int i = 0; i < step->contact_count; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        if (contact->a.body >= 0) {
+            world->bodies[contact->a.body].touched = true;
+        }
+        if (contact->b.body >= 0) {
+            world->bodies[contact->b.body].touched = true;
+        }
+    }
+}
+
+// --- the friction problem ------------------------------------------------------------------------
+
+// Impulses to start from: those of the step before, turned into the contact's axes; for a new
+// contact those that would solve it alone.
+static void guess_impulses(const FilWorldTry *step, const FilFrictionProblem *problem) {
+    for (int i = 0; i < step->contact_count; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        double *r = step->r + 3 * (ptrdiff_t)i;
+        if (contact->known) {
+            for (int row = 0; row < 3; row++) {
+                r[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
+            }
+            continue;
+        }
+        int k = problem->blocks.start[i];
+        while (problem->blocks.column[k] != i) {
+            k++;
+        }
+        memset(r, 0, 3 * sizeof(double));
+        (void)fil_local_solve(FIL_LOCAL_HYBRID, FIL_BLOCK_COULOMB, 3,
+                              problem->blocks.value + 9 * (ptrdiff_t)k,
+                              problem->b + 3 * (ptrdiff_t)i, contact->mu, r, NULL);
+    }
+}
+
+static FilFrictionSettings settings_of(const FilWorld *world) {
+    static const FilFrictionSolver solvers[FIL_CONTACT_LAW_COUNT] = {
+        [FIL_CONTACT_TRESCA] = FIL_SOLVER_TRESCA,
+        [FIL_CONTACT_CONVEX] = FIL_SOLVER_CONVEX,
+        [FIL_CONTACT_LINEARISED] = FIL_SOLVER_LINEARISED,
+    };
+    FilFrictionSettings settings = world->def.solver;
+    settings.warm_start = true;
+    settings.thread_count = world->threads;
+    if (solvers[world->def.law] != FIL_SOLVER_AUTO) {
+        settings.solver = solvers[world->def.law];
+    }
+    return settings;
+}
+
+static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
+    info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
+    info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
+    info->residual.natural = fmax(info->residual.natural, solve->residual.natural);
+    info->residual.alart_curnier =
+        fmax(info->residual.alart_curnier, solve->residual.alart_curnier);
+    info->iterations += solve->iterations;
+    info->island_count = solve->island_count;
+    info->conditioning = solve->conditioning;
+}
+
+// How much the velocities of the bodies in contact changed since they were linearised, relative to
+// the largest of them, and whether that matters: some are not linear.
+static double find_change(const FilWorld *world, const FilWorldTry *step) {
+    double change = 0.0;
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        double most = 1e-300, differ = 0.0;
+        for (int k = 0; body->touched && !body->linear && k < body->dof_count; k++) {
+            double to = step->after[body->first_dof + k];
+            most = fmax(most, fabs(to));
+            differ = fmax(differ, fabs(to - step->before[body->first_dof + k]));
+        }
+        change = fmax(change, differ / most);
+    }
+    return change;
+}
+
+// v+ of all bodies into step->after.
+static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
+                            FilError *error) {
+    FilFrictionSettings settings = settings_of(world);
+    size_t n = 3 * (size_t)step->contact_count;
+    step->r = FIL_NEW(&world->scratch, double, n + 1);
+    step->u = FIL_NEW(&world->scratch, double, n + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
+                        step->contact_count);
+    }
+    Preparing preparing = {.world = world, .step = step};
+    for (int round = 1;; round++) {
+        double start = fil_seconds();
+        fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
+        info->seconds.bodies += fil_seconds() - start;
+        if (step->contact_count == 0) {
+            return FIL_OK;
+        }
+        start = fil_seconds();
+        FilArenaMark mark = fil_arena_mark(&world->scratch);
+        FilWorldProblem *problem = NULL;
+        FIL_TRY(fil_world_problem_build(world, step, &problem, error));
+        if (round == 1) {
+            guess_impulses(step, fil_world_problem_get(problem));
+        }
+        double built = fil_seconds();
+        info->seconds.assemble += built - start;
+        FilFrictionSolution solution = {.r = step->r, .u = step->u};
+        FilFrictionInfo solve;
+        FIL_TRY(fil_friction_solve(fil_world_problem_get(problem), &settings, world->workspace,
+                                   &solution, &solve, error));
+        add_solve(&solve, info);
+        info->seconds.friction += fil_seconds() - built;
+        fil_world_problem_apply(world, problem, step);
+        fil_arena_release(&world->scratch, mark);
+        info->newton_count = round;
+        info->elastic_residual = find_change(world, step);
+        if (info->elastic_residual <= newton_tolerance || round >= world->def.max_newton) {
+            return FIL_OK;
+        }
+        memcpy(step->before, step->after, sizeof(double) * (size_t)world->dof_count);
+        preparing.guess = step->before;
+    }
+}
+
+// --- the update ----------------------------------------------------------------------------------
+
+typedef struct Moving {
+    FilWorld *world;
+    const FilWorldTry *step;
+    bool *failed; // [body_count]
+} Moving;
+
+static void advance_range(void *context, int first, int last) {
+    const Moving *moving = context;
+    for (int i = first; i < last; i++) {
+        const FilBody *body = &moving->world->bodies[i];
+        moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
+                                                  moving->step->after + body->first_dof);
+    }
+}
+
+static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, bool *failed,
+                                FilError *error) {
+    Moving moving = {.world = world, .step = step};
+    moving.failed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    if (moving.failed == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
+                        world->body_count);
+    }
+    fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
+    *failed = false;
+    for (int i = 0; i < world->body_count; i++) {
+        *failed = *failed || moving.failed[i];
+    }
+    return FIL_OK;
+}
+
+static FilContactState state_of(const FilWorkContact *contact, const double r[3],
+                                const double u[3]) {
+    double push = hypot(r[1], r[2]), slip = hypot(u[1], u[2]);
+    if (!(r[0] > 0.0)) {
+        return FIL_CONTACT_OPEN;
+    }
+    return contact->mu > 0.0 && (push < (1.0 - 1e-6) * contact->mu * r[0] || slip == 0.0)
+               ? FIL_CONTACT_STICK
+               : FIL_CONTACT_SLIDE;
+}
+
+static void fill_side(const FilWorld *world, const FilPlace *place, FilContactSide *side) {
+    const FilPiece *piece = &world->pieces[place->piece];
+    *side = (FilContactSide){.kind = FIL_BODY_OBSTACLE, .index = piece->obstacle};
+    fil_copy3(place->point, side->point);
+    if (piece->obstacle < 0) {
+        const FilBody *body = &world->bodies[piece->body];
+        side->kind = body->kind;
+        side->index = body->index;
+        if (body->kind == FIL_BODY_ROD) {
+            const FilRod *rod = body->self;
+            side->s = (piece->s[0] + place->t * (piece->s[1] - piece->s[0])) * rod->state[1];
+        }
+    }
+}
+
+static void to_world(const double frame[9], const double x[3], double out[3]) {
+    fil_apply_transposed3(frame, x, out);
+}
+
+static int compare_memories(const void *x, const void *y) {
+    const FilMemory *a = x, *b = y;
+    int order = (a->piece[0] > b->piece[0]) - (a->piece[0] < b->piece[0]);
+    order = order != 0 ? order : (a->piece[1] > b->piece[1]) - (a->piece[1] < b->piece[1]);
+    return order != 0 ? order : (a->feature > b->feature) - (a->feature < b->feature);
+}
+
+// What others may look at, and what the next step starts from.
+static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilStepInfo *info,
+                                 FilError *error) {
+    int n = step->contact_count;
+    FIL_TRY(fil_world_reserve(world, &world->contacts, &world->contact_room, n, sizeof(FilContact),
+                              error));
+    FIL_TRY(fil_world_reserve(world, &world->memories, &world->memory_room, n, sizeof(FilMemory),
+                              error));
+    info->contact_count = n;
+    info->active_count = 0;
+    for (int i = 0; i < n; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        double r[3], u[3];
+        memcpy(r, step->r + 3 * (ptrdiff_t)i, sizeof r);
+        memcpy(u, step->u + 3 * (ptrdiff_t)i, sizeof u);
+        FilContact *out = &world->contacts[i];
+        *out = (FilContact){.gap = contact->gap,
+                            .mu = contact->mu,
+                            .state = state_of(contact, r, u)};
+        u[0] -= fil_contact_offset(contact, step->dt);
+        fill_side(world, &contact->a, &out->a);
+        fill_side(world, &contact->b, &out->b);
+        fil_copy3(contact->normal, out->normal);
+        to_world(contact->frame, r, out->impulse);
+        to_world(contact->frame, u, out->velocity);
+        info->active_count += r[0] > 0.0;
+        FilMemory *memory = &world->memories[i];
+        *memory = contact->memory;
+        fil_copy3(out->impulse, memory->impulse);
+        memory->rebounded = contact->memory.rebounded || fil_contact_rebounds(contact);
+        info->dissipated -= fil_dot3(out->impulse, out->velocity);
+    }
+    world->contact_count = world->memory_count = n;
+    if (n > 0) {
+        qsort(world->memories, (size_t)n, sizeof(FilMemory), compare_memories);
+    }
+    return FIL_OK;
+}
+
+static void finish_obstacles(FilWorld *world) {
+    for (int i = 0; i < world->obstacle_count; i++) {
+        world->obstacles[i].pose = world->obstacles[i].next;
+    }
+}
+
+// --- one try -------------------------------------------------------------------------------------
+
+static FilStatus try_step(FilWorld *world, double dt, FilStepInfo *info, Verdict *verdict,
+                          FilError *error) {
+    FilWorldTry step;
+    double start = fil_seconds();
+    FIL_TRY(reserve_try(world, dt, &step, error));
+    FIL_TRY(check_bodies(world, dt, error));
+    FIL_TRY(move_obstacles(world, dt, error));
+    save_states(world, step.states);
+    fil_world_sample(world, world->threads, step.points, step.rates);
+    fil_world_sample_driven(world, &step);
+    FIL_TRY(fil_world_detect(world, &step, error));
+    for (int i = 0; i < step.contact_count; i++) {
+        find_carried(world, &step, &step.contacts[i]);
+    }
+    mark_touched(world, &step);
+    info->seconds.collide += fil_seconds() - start;
+    FIL_TRY(solve_step(world, &step, info, error));
+    start = fil_seconds();
+    bool failed;
+    FIL_TRY(advance_bodies(world, &step, &failed, error));
+    *verdict = failed ? TOO_VIOLENT : TAKEN;
+    if (failed) {
+        restore_states(world, step.states);
+        return FIL_OK;
+    }
+    finish_obstacles(world);
+    world->time += dt;
+    FilStatus status = record_contacts(world, &step, info, error);
+    info->seconds.update += fil_seconds() - start;
+    return status;
+}
+
+FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
+    FilStepInfo unused;
+    FilStepInfo *result = info != NULL ? info : &unused;
+    *result = (FilStepInfo){.outcome = FIL_CONVERGED};
+    double start = fil_seconds();
+    // a step is cut in halves of halves: `left` of 2^depth parts
+    int depth = 0, left = 1;
+    while (left > 0) {
+        Verdict verdict;
+        FIL_TRY(try_step(world, ldexp(world->def.step, -depth), result, &verdict, error));
+        if (verdict == TAKEN) {
+            result->substeps++;
+            left--;
+        } else if (depth < world->def.max_halvings) {
+            depth++;
+            left *= 2;
+        } else {
+            return fil_fail(error, FIL_E_ARGUMENT,
+                            "at time %g s the world leaves the range of numbers even with a step "
+                            "of %g s",
+                            world->time, ldexp(world->def.step, -depth));
+        }
+    }
+    world->step_count++;
+    world->time = world->def.step * (double)world->step_count;
+    result->seconds.total = fil_seconds() - start;
+    return FIL_OK;
+}
