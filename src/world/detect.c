@@ -132,22 +132,24 @@ static bool skip_pair(const void *user, int i, int j) {
     if (a->obstacle >= 0 && b->obstacle >= 0) {
         return true;
     }
-    if (a->obstacle >= 0 || b->obstacle >= 0 || a->body != b->body) {
+    if (a->obstacle >= 0 || b->obstacle >= 0) {
+        return a->rooted == b->obstacle + 1 || b->rooted == a->obstacle + 1;
+    }
+    if (a->body != b->body) {
         return false;
     }
     return !world->bodies[a->body].surface.self || are_neighbours(world, a, b);
 }
 
-static FilStatus find_pairs(FilWorld *world, FilWorldTry *step, FilError *error) {
-    FilBox *boxes = FIL_NEW(&world->scratch, FilBox, world->piece_count);
-    if (boxes == NULL) {
+static FilStatus make_boxes(FilWorld *world, FilWorldTry *step, FilError *error) {
+    step->boxes = FIL_NEW(&world->scratch, FilBox, (size_t)world->piece_count + 1);
+    if (step->boxes == NULL) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the boxes of %d pieces",
                         world->piece_count);
     }
-    Boxing boxing = {.world = world, .step = step, .boxes = boxes};
+    Boxing boxing = {.world = world, .step = step, .boxes = step->boxes};
     fil_parallel_ranges(world->piece_count, 256, world->threads, box_range, &boxing);
-    return fil_grid_pairs(world->grid, world->piece_count, boxes, skip_pair, world, world->threads,
-                          &step->pairs, &step->pair_count, error);
+    return FIL_OK;
 }
 
 // --- the narrow phase ----------------------------------------------------------------------------
@@ -337,8 +339,9 @@ static void fill_range(void *context, int first, int last) {
     }
 }
 
-// Candidates of the grid, then every piece with every plane.
-static FilStatus list_candidates(FilWorld *world, FilWorldTry *step, FilError *error) {
+FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error) {
+    FIL_TRY(fil_grid_pairs(world->grid, world->piece_count, step->boxes, skip_pair, world,
+                           world->threads, &step->pairs, &step->pair_count, error));
     int planes = 0;
     for (int i = 0; i < world->obstacle_count; i++) {
         planes += world->obstacles[i].def.shape.kind == FIL_SHAPE_PLANE &&
@@ -360,7 +363,8 @@ static FilStatus list_candidates(FilWorld *world, FilWorldTry *step, FilError *e
             continue;
         }
         for (int k = 0; k < world->piece_count; k++) {
-            if (world->pieces[k].obstacle < 0 && !surface_of(world, &world->pieces[k])->ghost) {
+            const FilPiece *piece = &world->pieces[k];
+            if (piece->obstacle < 0 && piece->rooted != i + 1 && !surface_of(world, piece)->ghost) {
                 list[count][0] = k;
                 list[count++][1] = plane->piece;
             }
@@ -488,9 +492,82 @@ static void remember(const FilWorld *world, FilWorkContact *contact) {
     }
 }
 
+// --- roots ---------------------------------------------------------------------------------------
+
+// The obstacle that a piece overlaps, or -1.
+static int find_overlap(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece) {
+    FilTouch touches[FIL_TOUCH_MAX];
+    for (int i = 0; i < world->obstacle_count; i++) {
+        const FilPiece *solid = &world->pieces[world->obstacles[i].piece];
+        if (touch_within(world, step, piece, solid, 0.0, touches) > 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// Hair grows out of a head: pieces that overlap an obstacle next to a held end of their rod are
+// rooted there and never touch it.
+static void find_roots(FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        if (body->kind != FIL_BODY_ROD || body->first_piece < world->rooted_count) {
+            continue;
+        }
+        const FilRod *rod = body->self;
+        for (int end = 0; end < 2; end++) {
+            bool held = (end == 0 ? rod->root_end.kind : rod->tip_end.kind) != FIL_END_FREE;
+            for (int k = 0; held && k < body->piece_count; k++) {
+                FilPiece *piece =
+                    &world->pieces[body->first_piece + (end == 0 ? k : body->piece_count - 1 - k)];
+                int obstacle = find_overlap(world, step, piece);
+                if (obstacle < 0) {
+                    break;
+                }
+                piece->rooted = obstacle + 1;
+            }
+        }
+    }
+    world->rooted_count = world->piece_count;
+}
+
+FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pair[2], bool *added,
+                                FilError *error) {
+    int ordered[2];
+    order_pair(world, pair, ordered);
+    *added = false;
+    for (int i = 0; i < step->contact_count; i++) {
+        const int *pieces = step->contacts[i].memory.piece;
+        if (pieces[0] == ordered[0] && pieces[1] == ordered[1]) {
+            return FIL_OK;
+        }
+    }
+    FilTouch touches[FIL_TOUCH_MAX];
+    const FilPiece *a = &world->pieces[ordered[0]], *b = &world->pieces[ordered[1]];
+    int count = touch_within(world, step, a, b, DBL_MAX, touches), n = step->contact_count;
+    if (count == 0) {
+        return FIL_OK;
+    }
+    FilWorkContact *contacts = FIL_NEW(&world->scratch, FilWorkContact, (size_t)(n + count));
+    if (contacts == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts", n + count);
+    }
+    memcpy(contacts, step->contacts, sizeof(FilWorkContact) * (size_t)n);
+    for (int k = 0; k < count; k++) {
+        fill_contact(&touches[k], ordered, world, margin_of(world, a) + margin_of(world, b),
+                     &contacts[n + k]);
+        FIL_TRY(set_law(world, &contacts[n + k], error));
+    }
+    step->contacts = contacts;
+    step->contact_count = n + count;
+    *added = true;
+    return FIL_OK;
+}
+
 FilStatus fil_world_detect(FilWorld *world, FilWorldTry *step, FilError *error) {
-    FIL_TRY(find_pairs(world, step, error));
-    FIL_TRY(list_candidates(world, step, error));
+    find_roots(world, step);
+    FIL_TRY(make_boxes(world, step, error));
+    FIL_TRY(fil_world_find_pairs(world, step, error));
     FIL_TRY(touch_all(world, step, error));
     for (int i = 0; i < step->contact_count; i++) {
         FIL_TRY(set_law(world, &step->contacts[i], error));

@@ -422,38 +422,37 @@ const FilFrictionProblem *fil_world_problem_get(const FilWorldProblem *problem) 
 
 // --- back to the bodies --------------------------------------------------------------------------
 
-typedef struct Apply {
+typedef struct Push {
     const FilWorld *world;
     const FilWorldProblem *problem;
-    FilWorldTry *step;
-} Apply;
+    const double *r;
+    double *out;
+} Push;
 
-static void apply_range(void *context, int first, int last) {
-    const Apply *apply = context;
-    const FilWorldProblem *p = apply->problem;
+static void push_range(void *context, int first, int last) {
+    const Push *push = context;
+    const FilWorldProblem *p = push->problem;
     for (int body = first; body < last; body++) {
-        const FilBody *self = &apply->world->bodies[body];
-        double *v = apply->step->after + self->first_dof;
-        const double *free = apply->step->free_velocity + self->first_dof;
+        const FilBody *self = &push->world->bodies[body];
         if (p->body_start[body] == p->body_start[body + 1]) {
-            continue; // it was stepped without contacts
+            continue;
         }
+        double *v = push->out + self->first_dof;
         memset(v, 0, sizeof(double) * (size_t)self->dof_count);
         for (int k = p->body_start[body]; k < p->body_start[body + 1]; k++) {
             const Incidence *incidence = &p->incidences[k];
-            const double *r = apply->step->r + 3 * (ptrdiff_t)incidence->contact;
+            const double *r = push->r + 3 * (ptrdiff_t)incidence->contact;
             for (int row = 0; row < 3; row++) {
                 fil_axpy(r[row], incidence->H + (ptrdiff_t)row * incidence->width,
                          v + incidence->first, incidence->width);
             }
         }
         self->table->solve(self->self, 1, v);
-        fil_axpy(1.0, free, v, self->dof_count);
     }
 }
 
-void fil_world_problem_apply(const FilWorld *world, const FilWorldProblem *problem,
-                             FilWorldTry *step) {
-    Apply apply = {.world = world, .problem = problem, .step = step};
-    fil_parallel_ranges(world->body_count, 8, world->threads, apply_range, &apply);
+void fil_world_problem_push(const FilWorld *world, const FilWorldProblem *problem, const double *r,
+                            double *out) {
+    Push push = {.world = world, .problem = problem, .r = r, .out = out};
+    fil_parallel_ranges(world->body_count, 8, world->threads, push_range, &push);
 }

@@ -12,9 +12,16 @@ FilStatus fil_world_problem_build(FilWorld *world, FilWorldTry *step, FilWorldPr
                                   FilError *error);
 const FilFrictionProblem *fil_world_problem_get(const FilWorldProblem *problem);
 
-/// v+ = v_free + P H^T r into step->after, for the bodies in contact.
-void fil_world_problem_apply(const FilWorld *world, const FilWorldProblem *problem,
-                             FilWorldTry *step);
+/// What the impulses r do to the velocities of the bodies in contact, P H^T r; those of others are
+/// left alone.
+void fil_world_problem_push(const FilWorld *world, const FilWorldProblem *problem, const double *r,
+                            double *out);
+
+/// How far the bodies in contact must move so that nothing overlaps at the end of the step:
+/// displacements into `shift`, as velocities over the step. False when nothing must.
+FilStatus fil_world_correct(FilWorld *world, const FilWorldTry *step,
+                            const FilWorldProblem *problem, double *shift, bool *moved,
+                            FilError *error);
 
 /// What is added to u_N before the law holds: gap and rebound, m/s.
 double fil_contact_offset(const FilWorkContact *contact, double dt);

@@ -15,10 +15,13 @@
 #include "base/timer.h"
 #include "math/vec3.h"
 #include "math/vector.h"
+#include "passing.h"
 #include "problem.h"
 #include "rod/rod.h"
 
 static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
+
+enum { MAX_ROUNDS = 3 };                     // of adding pairs that passed through each other
 
 typedef enum Verdict { TAKEN, TOO_VIOLENT } Verdict;
 
@@ -35,6 +38,7 @@ static FilStatus reserve_try(FilWorld *world, double dt, FilWorldTry *step, FilE
     step->before = FIL_NEW(arena, double, dofs);
     step->after = FIL_NEW(arena, double, dofs);
     step->free_velocity = FIL_NEW(arena, double, dofs);
+    step->shift = FIL_NEW(arena, double, dofs);
     step->states = FIL_NEW(arena, double, (size_t)world->state_count + 1);
     if (arena->failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a step of %lld unknowns",
@@ -226,6 +230,17 @@ static double find_change(const FilWorld *world, const FilWorldTry *step) {
     return change;
 }
 
+// v+ = v_free + what the impulses do.
+static void add_free(const FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        if (body->touched) {
+            fil_axpy(1.0, step->free_velocity + body->first_dof, step->after + body->first_dof,
+                     body->dof_count);
+        }
+    }
+}
+
 // v+ of all bodies into step->after.
 static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
                             FilError *error) {
@@ -260,13 +275,14 @@ static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *inf
                                    &solution, &solve, error));
         add_solve(&solve, info);
         info->seconds.friction += fil_seconds() - built;
-        fil_world_problem_apply(world, problem, step);
-        fil_arena_release(&world->scratch, mark);
+        fil_world_problem_push(world, problem, step->r, step->after);
+        add_free(world, step);
         info->newton_count = round;
         info->elastic_residual = find_change(world, step);
         if (info->elastic_residual <= newton_tolerance || round >= world->def.max_newton) {
-            return FIL_OK;
+            return fil_world_correct(world, step, problem, step->shift, &step->shifted, error);
         }
+        fil_arena_release(&world->scratch, mark);
         memcpy(step->before, step->after, sizeof(double) * (size_t)world->dof_count);
         preparing.guess = step->before;
     }
@@ -286,6 +302,9 @@ static void advance_range(void *context, int first, int last) {
         const FilBody *body = &moving->world->bodies[i];
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
                                                   moving->step->after + body->first_dof);
+        if (moving->step->shifted && body->touched && !moving->failed[i]) {
+            body->table->move(body->self, moving->step->shift + body->first_dof);
+        }
     }
 }
 
@@ -389,36 +408,94 @@ static void finish_obstacles(FilWorld *world) {
 
 // --- one try -------------------------------------------------------------------------------------
 
-static FilStatus try_step(FilWorld *world, double dt, FilStepInfo *info, Verdict *verdict,
-                          FilError *error) {
-    FilWorldTry step;
-    double start = fil_seconds();
-    FIL_TRY(reserve_try(world, dt, &step, error));
+static FilStatus save_poses(FilWorld *world, FilPose **poses, FilError *error) {
+    *poses = FIL_NEW(&world->scratch, FilPose, (size_t)world->rigid_count + 1);
+    if (*poses == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
+                        world->rigid_count);
+    }
+    for (int i = 0; i < world->rigid_count; i++) {
+        fil_rigid_shape_pose(world->bodies[world->rigids[i]].self, &(*poses)[i]);
+    }
+    return FIL_OK;
+}
+
+// Where everything is and what comes near what.
+static FilStatus begin_try(FilWorld *world, double dt, FilWorldTry *step, FilError *error) {
+    FIL_TRY(reserve_try(world, dt, step, error));
     FIL_TRY(check_bodies(world, dt, error));
     FIL_TRY(move_obstacles(world, dt, error));
-    save_states(world, step.states);
-    fil_world_sample(world, world->threads, step.points, step.rates);
-    fil_world_sample_driven(world, &step);
-    FIL_TRY(fil_world_detect(world, &step, error));
-    for (int i = 0; i < step.contact_count; i++) {
-        find_carried(world, &step, &step.contacts[i]);
+    save_states(world, step->states);
+    fil_world_sample(world, world->threads, step->points, step->rates);
+    fil_world_sample_driven(world, step);
+    return fil_world_detect(world, step, error);
+}
+
+// Solve the step with the contacts that are known, and take it.
+static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info, bool *failed,
+                          FilError *error) {
+    for (int i = 0; i < step->contact_count; i++) {
+        find_carried(world, step, &step->contacts[i]);
     }
-    mark_touched(world, &step);
-    info->seconds.collide += fil_seconds() - start;
-    FIL_TRY(solve_step(world, &step, info, error));
-    start = fil_seconds();
-    bool failed;
-    FIL_TRY(advance_bodies(world, &step, &failed, error));
-    *verdict = failed ? TOO_VIOLENT : TAKEN;
-    if (failed) {
-        restore_states(world, step.states);
-        return FIL_OK;
-    }
-    finish_obstacles(world);
-    world->time += dt;
-    FilStatus status = record_contacts(world, &step, info, error);
+    mark_touched(world, step);
+    FIL_TRY(solve_step(world, step, info, error));
+    double start = fil_seconds();
+    FilStatus status = advance_bodies(world, step, failed, error);
     info->seconds.update += fil_seconds() - start;
     return status;
+}
+
+// Make contacts of the pairs that passed through each other. False when they were contacts already.
+static FilStatus add_passed(FilWorld *world, FilWorldTry *step, const int *passed, int count,
+                            FilStepInfo *info, bool *added, FilError *error) {
+    *added = false;
+    for (int k = 0; k < count; k++) {
+        bool one;
+        FIL_TRY(fil_world_add_contact(world, step, step->pairs[passed[k]], &one, error));
+        info->added_count += one;
+        *added = *added || one;
+    }
+    return FIL_OK;
+}
+
+// `last`: smaller steps are not allowed, so what passes through is only counted.
+static FilStatus try_step(FilWorld *world, double dt, bool last, FilStepInfo *info,
+                          Verdict *verdict, FilError *error) {
+    FilWorldTry step;
+    FilPose *poses;
+    double start = fil_seconds();
+    FIL_TRY(begin_try(world, dt, &step, error));
+    FIL_TRY(save_poses(world, &poses, error));
+    info->seconds.collide += fil_seconds() - start;
+    for (int round = 0;; round++) {
+        bool failed, added = false;
+        int *passed, count = 0;
+        FIL_TRY(take_try(world, &step, info, &failed, error));
+        start = fil_seconds();
+        if (!failed) {
+            FIL_TRY(fil_world_find_passed(world, &step, poses, &passed, &count, error));
+        }
+        info->seconds.sweep += fil_seconds() - start;
+        if (!failed && count == 0) {
+            break;
+        }
+        if (!failed && round < MAX_ROUNDS) {
+            FIL_TRY(add_passed(world, &step, passed, count, info, &added, error));
+        }
+        if (!failed && !added && last) {
+            info->missed_count += count;
+            break;
+        }
+        restore_states(world, step.states);
+        if (!added) {
+            *verdict = TOO_VIOLENT;
+            return FIL_OK;
+        }
+    }
+    *verdict = TAKEN;
+    finish_obstacles(world);
+    world->time += dt;
+    return record_contacts(world, &step, info, error);
 }
 
 FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
@@ -430,7 +507,8 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
     int depth = 0, left = 1;
     while (left > 0) {
         Verdict verdict;
-        FIL_TRY(try_step(world, ldexp(world->def.step, -depth), result, &verdict, error));
+        FIL_TRY(try_step(world, ldexp(world->def.step, -depth), depth == world->def.max_halvings,
+                         result, &verdict, error));
         if (verdict == TAKEN) {
             result->substeps++;
             left--;

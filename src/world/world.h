@@ -44,6 +44,7 @@ typedef struct FilPiece {
     double u[2];  // fractions of the element at its ends
     double s[2];  // arc length there, as a part of the length
     double extent; // m: how far a solid reaches from its position
+    int rooted;    // 1 + the obstacle in which the held end of a rod is rooted; 0: none
 } FilPiece;
 
 typedef struct FilMaterial {
@@ -96,6 +97,7 @@ struct FilWorld {
     int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room;
     int material_count, material_room, law_count, law_room;
     int rod_count, rigid_count, point_count;
+    int rooted_count; // pieces that were looked at for their roots
     int *rods, *rigids; // bodies by kind
     int rod_room, rigid_room;
     int64_t dof_count, state_count;
@@ -118,7 +120,10 @@ typedef struct FilWorldTry {
     double *ahead;          // [point_count][3] where they would go with v+ = 0, as a velocity
     double *before, *after; // [dof_count] velocities: linearised there, found
     double *free_velocity;  // [dof_count]
+    double *shift;          // [dof_count] m: correction of the configuration
+    bool shifted;           // there is one
     double *states;         // of all bodies at the start of the step
+    FilBox *boxes;          // [piece_count] that the broad phase worked with
     const int (*pairs)[2];  // candidates of the broad phase
     int64_t pair_count;
     FilWorkContact *contacts;
@@ -155,6 +160,12 @@ void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilP
 
 /// Find the contacts of a step.
 FilStatus fil_world_detect(FilWorld *world, FilWorldTry *step, FilError *error);
+/// The candidates whose step->boxes meet, and every piece with every plane, into step->pairs.
+FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error);
+/// One more contact: the nearest of a pair of pieces at the start of the step. False when the pair
+/// has one already.
+FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pair[2], bool *added,
+                                FilError *error);
 /// How the point p of an obstacle moves in a step of `dt`.
 void fil_world_obstacle_rate(const FilObstacle *obstacle, double dt, const double p[3],
                              double rate[3]);
