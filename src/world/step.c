@@ -35,6 +35,7 @@ static FilStatus reserve_try(FilWorld *world, double dt, FilWorldTry *step, FilE
     step->points = FIL_NEW(arena, double, points);
     step->rates = FIL_NEW(arena, double, points);
     step->ahead = FIL_NEW(arena, double, points);
+    step->ahead_spin = FIL_NEW(arena, double, points);
     step->before = FIL_NEW(arena, double, dofs);
     step->after = FIL_NEW(arena, double, dofs);
     step->free_velocity = FIL_NEW(arena, double, dofs);
@@ -117,6 +118,15 @@ static void find_carried(const FilWorld *world, const FilWorldTry *step, FilWork
             fil_add3(sign * (1.0 - t), step->ahead + 3 * (ptrdiff_t)piece->point[0],
                      contact->carried);
             fil_add3(sign * t, step->ahead + 3 * (ptrdiff_t)piece->point[1], contact->carried);
+            double centre[3], arm[3], spin[3], turned[3];
+            fil_world_centre(world, step, places[side], centre);
+            fil_subtract3(places[side]->point, centre, arm);
+            for (int k = 0; k < 3; k++) {
+                spin[k] = (1.0 - t) * step->ahead_spin[3 * piece->point[0] + k] +
+                          t * step->ahead_spin[3 * piece->point[1] + k];
+            }
+            fil_cross3(spin, arm, turned);
+            fil_add3(sign, turned, contact->carried);
         }
     }
 }
@@ -214,7 +224,7 @@ static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
 }
 
 // How much the velocities of the bodies in contact changed since they were linearised, relative to
-// the largest of them, and whether that matters: some are not linear.
+// the largest of them, in contact or free. Bodies whose step is linear do not count.
 static double find_change(const FilWorld *world, const FilWorldTry *step) {
     double change = 0.0;
     for (int i = 0; i < world->body_count; i++) {
@@ -222,7 +232,7 @@ static double find_change(const FilWorld *world, const FilWorldTry *step) {
         double most = 1e-300, differ = 0.0;
         for (int k = 0; body->touched && !body->linear && k < body->dof_count; k++) {
             double to = step->after[body->first_dof + k];
-            most = fmax(most, fabs(to));
+            most = fmax(most, fmax(fabs(to), fabs(step->free_velocity[body->first_dof + k])));
             differ = fmax(differ, fabs(to - step->before[body->first_dof + k]));
         }
         change = fmax(change, differ / most);
@@ -427,7 +437,7 @@ static FilStatus begin_try(FilWorld *world, double dt, FilWorldTry *step, FilErr
     FIL_TRY(move_obstacles(world, dt, error));
     save_states(world, step->states);
     fil_world_sample(world, world->threads, step->points, step->rates);
-    fil_world_sample_driven(world, step);
+    FIL_TRY(fil_world_sample_driven(world, step, error));
     return fil_world_detect(world, step, error);
 }
 

@@ -117,7 +117,9 @@ typedef struct FilWorldTry {
     double dt;
     double *points;         // [point_count][3] where the pieces' ends are
     double *rates;          // [point_count][3] how they move, m/s
-    double *ahead;          // [point_count][3] where they would go with v+ = 0, as a velocity
+    double *ahead;          // [point_count][3] how they would move with v+ = 0, m/s
+    double *ahead_spin;     // [point_count][3] and turn, rad/s
+    FilPose *poses[2];      // [point_count] for that
     double *before, *after; // [dof_count] velocities: linearised there, found
     double *free_velocity;  // [dof_count]
     double *shift;          // [dof_count] m: correction of the configuration
@@ -147,7 +149,7 @@ FilStatus fil_world_add_solid(FilWorld *world, int body, int obstacle, const Fil
 /// Where the ends of all pieces are, and how they move (NULL: not asked for).
 void fil_world_sample(const FilWorld *world, int threads, double *points, double *rates);
 /// How they move over a step of `dt` though v+ = 0, because ends are driven.
-void fil_world_sample_driven(FilWorld *world, FilWorldTry *step);
+FilStatus fil_world_sample_driven(FilWorld *world, FilWorldTry *step, FilError *error);
 
 /// The rows that turn the velocities of a body into velocity and spin at a place: 6 x dof_count.
 void fil_world_jacobian(const FilWorld *world, const FilPlace *place, double *jacobian,
