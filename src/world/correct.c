@@ -5,6 +5,7 @@
 // displacement in the sense of the step's own inertia and stiffness that leaves no overlap,
 //     dx = dt P H_N^T p,    0 <= p  orthogonal to  W_NN p + (gap + dt u_N) / dt >= 0:
 // a contact problem without friction. Overlaps below a small part of the margins are left.
+// Joints take no part: the next step mends what moved them.
 #include "problem.h"
 
 #include <math.h>
@@ -22,7 +23,9 @@ static double gap_after(const FilWorldTry *step, int i) {
 
 static bool is_needed(const FilWorldTry *step, const int *active, int count) {
     for (int a = 0; a < count; a++) {
-        if (gap_after(step, active[a]) < -allowed * step->contacts[active[a]].margin) {
+        const FilWorkContact *contact = &step->contacts[active[a]];
+        if (contact->kind == FIL_BLOCK_COULOMB &&
+            gap_after(step, active[a]) < -allowed * contact->margin) {
             return true;
         }
     }
@@ -49,8 +52,9 @@ FilStatus fil_world_correct(FilWorld *world, const FilWorldTry *step, const FilR
         value[k] = problem->blocks.value[9 * (ptrdiff_t)k];
     }
     for (int a = 0; a < n; a++) {
-        b[a] = gap_after(step, active[a]) / step->dt;
-        kinds[a] = FIL_BLOCK_UNILATERAL;
+        bool joint = step->contacts[active[a]].kind != FIL_BLOCK_COULOMB;
+        b[a] = joint ? 0.0 : gap_after(step, active[a]) / step->dt;
+        kinds[a] = joint ? FIL_BLOCK_FREE : FIL_BLOCK_UNILATERAL;
     }
     FilFrictionProblem normals = {.block_count = n,
                                   .block_size = 1,

@@ -6,7 +6,7 @@
 // both write to places of their own, so that the bits do not depend on the threads.
 //
 // For gap >= 0 the law holds on u_N + gap / dt, for gap < 0 on u_N. Rebound: at touch the law holds
-// on u_N - e (approach).
+// on u_N - e (approach). A joint is an equality whose error goes to 0 by the end of the step.
 #include "problem.h"
 
 #include <math.h>
@@ -30,6 +30,7 @@ typedef struct Build {
     double **room;   // [threads] scratch
     int *start, *column;
     double *value, *b, *mu;
+    FilBlockKind *kinds;
 } Build;
 
 static FilStatus no_memory(const Build *build, FilError *error) {
@@ -243,20 +244,26 @@ static void fill_range(void *context, int first, int last) {
     for (int a = first; a < last; a++) {
         int i = build->active[a];
         const FilWorkContact *contact = &build->step->contacts[i];
-        double *b = build->b + 3 * (ptrdiff_t)a;
+        double *b = build->b + 3 * (ptrdiff_t)a, offset[3];
         fill_row(build, a);
         fil_rows_velocity(build->world, build->step, build->rows, build->step->free_velocity, i, b);
-        b[0] += fil_contact_offset(contact, build->step->dt);
+        fil_contact_offset(contact, build->step->dt, offset);
+        for (int k = 0; k < 3; k++) {
+            b[k] += offset[k];
+        }
         build->mu[a] = contact->mu;
+        build->kinds[a] = contact->kind;
     }
 }
 
-double fil_contact_offset(const FilWorkContact *contact, double dt) {
-    double offset = contact->gap > 0.0 ? contact->gap / dt : 0.0;
-    if (fil_contact_rebounds(contact)) {
-        offset -= contact->restitution * contact->memory.approach;
+void fil_contact_offset(const FilWorkContact *contact, double dt, double offset[3]) {
+    for (int k = 0; k < 3; k++) {
+        offset[k] = contact->error[k] / dt;
     }
-    return offset;
+    offset[0] += contact->gap > 0.0 ? contact->gap / dt : 0.0;
+    if (fil_contact_rebounds(contact)) {
+        offset[0] -= contact->restitution * contact->memory.approach;
+    }
 }
 
 bool fil_contact_rebounds(const FilWorkContact *contact) {
@@ -269,6 +276,7 @@ static FilStatus reserve_rows(FilWorld *world, Build *build, FilError *error) {
     build->start = FIL_NEW(arena, int, (size_t)build->count + 1);
     build->b = FIL_NEW(arena, double, 3 * (size_t)build->count + 1);
     build->mu = FIL_NEW(arena, double, (size_t)build->count + 1);
+    build->kinds = FIL_NEW(arena, FilBlockKind, (size_t)build->count + 1);
     if (arena->failed) {
         return no_memory(build, error);
     }
@@ -304,6 +312,7 @@ FilStatus fil_world_problem_build(FilWorld *world, const FilWorldTry *step, cons
     *problem = (FilFrictionProblem){
         .block_count = count,
         .block_size = 3,
+        .kinds = build.kinds,
         .mu = build.mu,
         .dof_count = (int)(dofs < INT32_MAX ? dofs : INT32_MAX),
         .form = FIL_FORM_BLOCKS,

@@ -17,8 +17,8 @@ FilStatus fil_world_correct(FilWorld *world, const FilWorldTry *step, const FilR
                             const int *active, const FilFrictionProblem *problem, double *shift,
                             bool *moved, FilError *error);
 
-/// What is added to u_N before the law holds: gap and rebound, m/s.
-double fil_contact_offset(const FilWorkContact *contact, double dt);
+/// What is added to u before the law holds, m/s: gap and rebound of contacts, errors of joints.
+void fil_contact_offset(const FilWorkContact *contact, double dt, double offset[3]);
 /// Whether this is the step in which the contact throws its bodies back.
 bool fil_contact_rebounds(const FilWorkContact *contact);
 

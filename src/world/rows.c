@@ -76,8 +76,10 @@ static void add_place(const Making *making, const FilWorkContact *contact, const
         double turn[3], *out = H + (ptrdiff_t)row * m;
         fil_cross3(arm, f, turn); // f . (w x arm) = (arm x f) . w
         for (int k = 0; k < 3; k++) {
-            fil_axpy(sign * f[k], jacobian + (ptrdiff_t)k * m, out, m);
-            fil_axpy(sign * turn[k], jacobian + (ptrdiff_t)(3 + k) * m, out, m);
+            double along = contact->turn ? 0.0 : sign * f[k];
+            double about = contact->turn ? sign * f[k] : sign * turn[k];
+            fil_axpy(along, jacobian + (ptrdiff_t)k * m, out, m);
+            fil_axpy(about, jacobian + (ptrdiff_t)(3 + k) * m, out, m);
         }
     }
 }

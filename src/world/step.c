@@ -106,30 +106,49 @@ void fil_world_obstacle_rate(const FilObstacle *obstacle, double dt, const doubl
     }
 }
 
+// How a place of a rod moves or turns though v+ = 0: driven ends.
+static void find_driven(const FilWorld *world, const FilWorldTry *step, const FilPlace *place,
+                        bool turn, double rate[3]) {
+    const FilPiece *piece = &world->pieces[place->piece];
+    double spin[3], centre[3], arm[3];
+    for (int k = 0; k < 3; k++) {
+        ptrdiff_t from = 3 * (ptrdiff_t)piece->point[0] + k, to = 3 * (ptrdiff_t)piece->point[1] + k;
+        rate[k] = (1.0 - place->t) * step->ahead[from] + place->t * step->ahead[to];
+        spin[k] = (1.0 - place->t) * step->ahead_spin[from] + place->t * step->ahead_spin[to];
+    }
+    if (turn) {
+        fil_copy3(spin, rate);
+        return;
+    }
+    double turned[3];
+    fil_world_centre(world, step, place, centre);
+    fil_subtract3(place->point, centre, arm);
+    fil_cross3(spin, arm, turned);
+    fil_add3(1.0, turned, rate);
+}
+
 // What moves the two places apart from v+, world axes.
 static void find_carried(const FilWorld *world, const FilWorldTry *step, FilWorkContact *contact) {
     const FilPlace *places[2] = {&contact->a, &contact->b};
     memset(contact->carried, 0, sizeof contact->carried);
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2 && contact->kind == FIL_BLOCK_COULOMB; side++) {
         const FilPiece *piece = &world->pieces[places[side]->piece];
-        double sign = side == 0 ? 1.0 : -1.0, t = places[side]->t, rate[3];
+        double rate[3] = {0.0, 0.0, 0.0};
         if (piece->obstacle >= 0) {
             fil_world_obstacle_rate(&world->obstacles[piece->obstacle], step->dt,
                                     places[side]->point, rate);
-            fil_add3(sign, rate, contact->carried);
         } else if (world->bodies[piece->body].kind == FIL_BODY_ROD) {
-            fil_add3(sign * (1.0 - t), step->ahead + 3 * (ptrdiff_t)piece->point[0],
-                     contact->carried);
-            fil_add3(sign * t, step->ahead + 3 * (ptrdiff_t)piece->point[1], contact->carried);
-            double centre[3], arm[3], spin[3], turned[3];
-            fil_world_centre(world, step, places[side], centre);
-            fil_subtract3(places[side]->point, centre, arm);
-            for (int k = 0; k < 3; k++) {
-                spin[k] = (1.0 - t) * step->ahead_spin[3 * piece->point[0] + k] +
-                          t * step->ahead_spin[3 * piece->point[1] + k];
-            }
-            fil_cross3(spin, arm, turned);
-            fil_add3(sign, turned, contact->carried);
+            find_driven(world, step, places[side], false, rate);
+        }
+        fil_add3(side == 0 ? 1.0 : -1.0, rate, contact->carried);
+    }
+    for (int side = 0; side < 2 && contact->kind != FIL_BLOCK_COULOMB; side++) {
+        // an obstacle is taken at its end of the step by the error already
+        int body = places[side]->body;
+        double rate[3];
+        if (body >= 0 && world->bodies[body].kind == FIL_BODY_ROD) {
+            find_driven(world, step, places[side], contact->turn, rate);
+            fil_add3(side == 0 ? 1.0 : -1.0, rate, contact->carried);
         }
     }
 }
@@ -187,11 +206,14 @@ static void guess_impulse(const FilWorkContact *contact, const FilFrictionProble
         }
         return;
     }
+    memset(r, 0, 3 * sizeof(double));
+    if (contact->kind != FIL_BLOCK_COULOMB) {
+        return;
+    }
     int k = problem->blocks.start[a];
     while (problem->blocks.column[k] != a) {
         k++;
     }
-    memset(r, 0, 3 * sizeof(double));
     (void)fil_local_solve(FIL_LOCAL_HYBRID, FIL_BLOCK_COULOMB, 3,
                           problem->blocks.value + 9 * (ptrdiff_t)k, problem->b + 3 * (ptrdiff_t)a,
                           contact->mu, r, NULL);
@@ -277,13 +299,14 @@ static int add_active(const FilWorld *world, const FilWorldTry *step, const FilR
     int added = 0;
     for (int i = 0; i < step->contact_count; i++) {
         const FilWorkContact *contact = &step->contacts[i];
-        double u[3];
+        double u[3], offset[3];
         if (active->in[i]) {
             continue;
         }
         fil_rows_velocity(world, step, rows, v, i, u);
+        fil_contact_offset(contact, step->dt, offset);
         memcpy(step->u + 3 * (ptrdiff_t)i, u, sizeof u);
-        if (u[0] + fil_contact_offset(contact, step->dt) < -1e-3 * contact->margin / step->dt) {
+        if (u[0] + offset[0] < -1e-3 * contact->margin / step->dt) {
             active->in[i] = true;
             added++;
         }
@@ -305,7 +328,8 @@ static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows 
     }
     for (size_t i = 0; i < n; i++) {
         const double *impulse = step->contacts[i].memory.impulse;
-        active->in[i] = impulse[0] != 0.0 || impulse[1] != 0.0 || impulse[2] != 0.0;
+        active->in[i] = step->contacts[i].kind != FIL_BLOCK_COULOMB || impulse[0] != 0.0 ||
+                        impulse[1] != 0.0 || impulse[2] != 0.0;
     }
     (void)add_active(world, step, rows, step->free_velocity, active);
     return FIL_OK;
@@ -340,7 +364,9 @@ static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows 
         int i = active->list[a];
         memcpy(step->r + 3 * (ptrdiff_t)i, solution.r + 3 * (ptrdiff_t)a, 3 * sizeof(double));
         memcpy(step->u + 3 * (ptrdiff_t)i, solution.u + 3 * (ptrdiff_t)a, 3 * sizeof(double));
-        step->u[3 * (ptrdiff_t)i] -= fil_contact_offset(&step->contacts[i], step->dt);
+        double offset[3];
+        fil_contact_offset(&step->contacts[i], step->dt, offset);
+        fil_add3(-1.0, offset, step->u + 3 * (ptrdiff_t)i);
     }
     fil_rows_push(world, rows, step->r, step->after);
     add_free(world, step);
@@ -483,14 +509,17 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
                               error));
     FIL_TRY(fil_world_reserve(world, &world->memories, &world->memory_room, n, sizeof(FilMemory),
                               error));
-    info->contact_count = n;
+    int count = 0;
     info->active_count = 0;
     for (int i = 0; i < n; i++) {
         const FilWorkContact *contact = &step->contacts[i];
+        if (contact->kind != FIL_BLOCK_COULOMB) {
+            continue;
+        }
         double r[3], u[3];
         memcpy(r, step->r + 3 * (ptrdiff_t)i, sizeof r);
         memcpy(u, step->u + 3 * (ptrdiff_t)i, sizeof u);
-        FilContact *out = &world->contacts[i];
+        FilContact *out = &world->contacts[count];
         *out = (FilContact){.gap = contact->gap,
                             .mu = contact->mu,
                             .state = state_of(contact, r, u)};
@@ -500,15 +529,15 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
         to_world(contact->frame, r, out->impulse);
         to_world(contact->frame, u, out->velocity);
         info->active_count += r[0] > 0.0;
-        FilMemory *memory = &world->memories[i];
+        FilMemory *memory = &world->memories[count++];
         *memory = contact->memory;
         fil_copy3(out->impulse, memory->impulse);
         memory->rebounded = contact->memory.rebounded || fil_contact_rebounds(contact);
         info->dissipated -= fil_dot3(out->impulse, out->velocity);
     }
-    world->contact_count = world->memory_count = n;
-    if (n > 0) {
-        qsort(world->memories, (size_t)n, sizeof(FilMemory), compare_memories);
+    info->contact_count = world->contact_count = world->memory_count = count;
+    if (count > 0) {
+        qsort(world->memories, (size_t)count, sizeof(FilMemory), compare_memories);
     }
     return FIL_OK;
 }
@@ -541,7 +570,8 @@ static FilStatus begin_try(FilWorld *world, double dt, FilWorldTry *step, FilErr
     save_states(world, step->states);
     fil_world_sample(world, world->threads, step->points, step->rates);
     FIL_TRY(fil_world_sample_driven(world, step, error));
-    return fil_world_detect(world, step, error);
+    FIL_TRY(fil_world_detect(world, step, error));
+    return fil_world_list_joints(world, step, error);
 }
 
 // Solve the step with the contacts that are known, and take it.
@@ -581,7 +611,7 @@ static FilStatus try_step(FilWorld *world, double dt, bool last, FilStepInfo *in
     FIL_TRY(save_poses(world, &poses, error));
     info->seconds.collide += fil_seconds() - start;
     for (int round = 0;; round++) {
-        bool failed, added = false;
+        bool failed = false, added = false;
         int *passed, count = 0;
         FIL_TRY(take_try(world, &step, info, &failed, error));
         start = fil_seconds();
