@@ -12,10 +12,12 @@
 // those of all coarser ones. What fits no level is met by every row. So boxes of any size may be
 // mixed, and cost what they overlap.
 //
-// Numbers. Boxes are kept as floats from a common origin, rounded outwards; only what passes the
-// test in floats, four boxes at a time, is tested in doubles. Beginnings are rounded down to 21
-// bits, which saves a pass of the sort. Cells far from the origin are clamped to the border of the
-// grid: clamping brings cells closer together, so that no pair is lost.
+// Numbers. Boxes are kept as floats from a common origin, rounded outwards, and tested four at a
+// time; a pair that is apart by less than the rounding may be among those found, none is missing.
+// (Testing again in doubles was tried: it fetches each box from where it came, and costs as much
+// as all the rest.) Beginnings are sorted by 21 bits, rounded down, which saves a pass. Cells far
+// from the origin are clamped to the border of the grid: clamping brings cells closer together, so
+// that no pair is lost.
 //
 // Invariants. 1: every pair is met once, from the row with the smaller key; within a row, from the
 // box that begins first. 2: the output is sorted by two counting sorts, so that it does not depend
@@ -48,8 +50,12 @@ static const int CELL_MAX = (1 << (CELL_BITS - 1)) - 1; // cells are -CELL_MAX .
 typedef struct Entry {
     uint64_t key;
     int box;
-    float width; // along the row
 } Entry;
+
+// A box in floats from the origin, directions in the order of grid->axis.
+typedef struct Small {
+    float low[3], high[3];
+} Small;
 
 typedef struct Row {
     uint32_t key;
@@ -58,14 +64,16 @@ typedef struct Row {
 } Row;
 
 // One list of what there is per box.
-#define GRID_ARRAYS(X)              \
-    X(Entry, entry, n)              \
-    X(Entry, other, n)              \
-    X(Row, row, n + 1)              \
-    X(float, low, 3 * (n + LANES))  \
-    X(float, high, 3 * (n + LANES)) \
-    X(int, place, n + 1)            \
-    X(int64_t, offset, n + 2)
+#define GRID_ARRAYS(X)                                                        \
+    X(Entry, entry, n)             /* sorted by key                        */ \
+    X(Entry, other, n)             /* while they are sorted                */ \
+    X(Small, small, n)             /* boxes as they came                   */ \
+    X(Row, row, n + 1)             /*                                      */ \
+    X(float, begin, n)             /* in the order of rows from here on    */ \
+    X(float, low, 3 * (n + LANES)) /*                                      */ \
+    X(float, high, 3 * (n + LANES))                                           \
+    X(int, place, n) /* which box it is                      */               \
+    X(int64_t, offset, n + 1)
 
 typedef int PairOfBoxes[2];
 
@@ -221,8 +229,12 @@ static void sort_numbers(double *x, int n) {
 }
 
 static double longest_side(const FilBox *box) {
-    return fmax(box->high[0] - box->low[0],
-                fmax(box->high[1] - box->low[1], box->high[2] - box->low[2]));
+    double side = box->high[0] - box->low[0];
+    for (int k = 1; k < 3; k++) {
+        const double other = box->high[k] - box->low[k];
+        side = other > side ? other : side;
+    }
+    return side;
 }
 
 // The origin, the direction of the rows and the size of cells, from a sample of the boxes: medians,
@@ -268,7 +280,7 @@ static void shape_grid(FilGrid *grid) {
 // A float that is not above (sign 1) or not below (-1) x.
 static float round_out(double x, double sign) {
     const double outer = x - sign * (fabs(x) * 0x1p-23 + 1e-38);
-    return (float)fmin(fmax(outer, -3e38), 3e38);
+    return (float)(outer > -3e38 ? (outer < 3e38 ? outer : 3e38) : -3e38); // NaN: -3e38
 }
 
 // Floats in the order of unsigned integers, and back.
@@ -328,9 +340,13 @@ static void make_entries(void *context, int first, int last) {
             const double low = box->low[d] - grid->origin[d], high = box->high[d] - grid->origin[d];
             cell[k] = find_cell((0.5 * low + 0.5 * high) * grid->per_cell[level]);
         }
-        const int x = grid->axis[0];
-        const uint32_t begin =
-            order_of_float(round_out(box->low[x] - grid->origin[x], 1.0)) >> ORDER_DROPPED;
+        Small *small = &grid->small[i];
+        for (int k = 0; k < 3; k++) {
+            const int d = grid->axis[k];
+            small->low[k] = round_out(box->low[d] - grid->origin[d], 1.0);
+            small->high[k] = round_out(box->high[d] - grid->origin[d], -1.0);
+        }
+        const uint32_t begin = order_of_float(small->low[0]) >> ORDER_DROPPED;
         const uint64_t row = row_key(level, cell[1], cell[0]);
         grid->entry[i] = (Entry){.key = row << ORDER_BITS | begin, .box = i};
     }
@@ -368,21 +384,19 @@ static void sort_entries(FilGrid *grid) {
     }
 }
 
-// Boxes as floats, in the order of the rows; low[0] is what they are sorted by.
+// The boxes in the order of the rows.
 static void fill_boxes(void *context, int first, int last) {
     FilGrid *grid = context;
     const size_t stride = (size_t)grid->count + LANES;
     for (int i = first; i < last; i++) {
-        Entry *entry = &grid->entry[i];
-        const FilBox *box = &grid->boxes[entry->box];
+        const Entry *entry = &grid->entry[i];
+        const Small *small = &grid->small[entry->box];
         for (int k = 0; k < 3; k++) {
-            const int d = grid->axis[k];
-            grid->low[k * stride + i] = round_out(box->low[d] - grid->origin[d], 1.0);
-            grid->high[k * stride + i] = round_out(box->high[d] - grid->origin[d], -1.0);
+            grid->low[k * stride + i] = small->low[k];
+            grid->high[k * stride + i] = small->high[k];
         }
         const uint32_t order = (uint32_t)(entry->key & ((1U << ORDER_BITS) - 1));
-        grid->low[i] = float_of_order(order << ORDER_DROPPED);
-        entry->width = (grid->high[i] - grid->low[i]) * 1.000001F;
+        grid->begin[i] = float_of_order(order << ORDER_DROPPED);
         grid->place[i] = entry->box;
     }
 }
@@ -397,7 +411,8 @@ static void find_rows(FilGrid *grid) {
             last = key;
         }
         Row *row = &grid->row[rows - 1];
-        row->width = row->width > grid->entry[i].width ? row->width : grid->entry[i].width;
+        const float width = (grid->high[i] - grid->begin[i]) * 1.000001F;
+        row->width = row->width > width ? row->width : width;
     }
     grid->row[rows] = (Row){.key = ~0U, .first = grid->count};
     grid->row_count = rows;
@@ -412,19 +427,10 @@ static void find_rows(FilGrid *grid) {
 
 // --- pairs ---------------------------------------------------------------------------------------
 
-static bool overlap(const FilBox *a, const FilBox *b) {
-    bool apart = false;
-    for (int k = 0; k < 3; k++) {
-        apart |= !(a->low[k] <= b->high[k] && b->low[k] <= a->high[k]);
-    }
-    return !apart;
-}
-
 static void add_pair(const FilGrid *grid, Range *range, int p, int q) {
     const int i = grid->place[p] < grid->place[q] ? grid->place[p] : grid->place[q];
     const int j = grid->place[p] + grid->place[q] - i;
-    if (!overlap(&grid->boxes[i], &grid->boxes[j]) ||
-        (grid->skip != NULL && grid->skip(grid->user, i, j))) {
+    if (grid->skip != NULL && grid->skip(grid->user, i, j)) {
         return;
     }
     if (range->count < range->capacity) {
@@ -474,7 +480,7 @@ static void sweep_box(const FilGrid *grid, Range *range, int p, int at, int end)
         box[2 * k] = grid->low[k * stride + p];
         box[2 * k + 1] = grid->high[k * stride + p];
     }
-    for (; at < end && grid->low[at] <= box[1]; at += LANES) {
+    for (; at < end && grid->begin[at] <= box[1]; at += LANES) {
         unsigned together = test_lanes(grid, stride, box, at);
         if (end - at < LANES) {
             together &= (1U << (end - at)) - 1;
@@ -495,8 +501,8 @@ static void sweep_rows(const FilGrid *grid, Range *range, const Row *row, const 
     int at = with[0].first;
     const int end = with[1].first;
     for (int p = row[0].first; p < row[1].first; p++) {
-        const float from = grid->low[p] - with->width;
-        while (at < end && grid->low[at] < from) {
+        const float from = grid->begin[p] - with->width;
+        while (at < end && grid->begin[at] < from) {
             at++;
         }
         sweep_box(grid, range, p, at, end);

@@ -237,16 +237,39 @@ static void try_point(const double r[3], const double u[3], const double v[3], d
     try_foot(r, u, v, t_a, best);
 }
 
-// Where the segment goes through the plane of the triangle.
+// Where the segment goes through the triangle: r0 + t d = y u + z v, with d . c / |c| as the speed
+// towards the plane, and corrected as the other solutions are.
 static void try_crossing(const double r[2][3], const double u[3], const double v[3],
                          FilClosestTriangle *best) {
-    double c[3], x[3];
+    double c[3], d[3], x[3], yz[2] = {0.0, 0.0}, t = 0.0;
     fil_cross3(u, v, c);
-    const double h0 = fil_dot3(c, r[0]), h1 = fil_dot3(c, r[1]);
-    if ((h0 < 0.0 && h1 > 0.0) || (h0 > 0.0 && h1 < 0.0)) {
-        const double t_a = clamp01(h0 / (h0 - h1));
-        fil_segment_point(r, t_a, x);
-        try_point(x, u, v, t_a, best);
+    fil_subtract3(r[1], r[0], d);
+    const double h0 = fil_dot3(c, r[0]), h1 = fil_dot3(c, r[1]), cc = fil_dot3(c, c);
+    // a needle's plane is known so badly that an end may seem to be on the other side
+    const double noise = 8.0 * DBL_EPSILON * sqrt(fil_dot3(u, u) * fil_dot3(v, v)) *
+                         (fil_norm3(r[0]) + fil_norm3(r[1]));
+    if (h0 == h1 || !(cc > 0.0) || (h0 > noise && h1 > noise) || (h0 < -noise && h1 < -noise)) {
+        return;
+    }
+    fil_copy3(r[0], x);
+    for (int pass = 0; pass < 4; pass++) {
+        double left[3], lv[3], ul[3];
+        for (int k = 0; k < 3; k++) {
+            left[k] = x[k] - yz[0] * u[k] - yz[1] * v[k];
+        }
+        const double later = clamp01(t + fil_dot3(left, c) / (h0 - h1));
+        fil_add3(later - t, d, left);
+        t = later;
+        fil_cross3(left, v, lv);
+        fil_cross3(u, left, ul);
+        yz[0] = clamp01(yz[0] + fil_dot3(lv, c) / cc);
+        yz[1] = fmin(clamp01(yz[1] + fil_dot3(ul, c) / cc), 1.0 - yz[0]);
+        const double before = best->distance2;
+        fil_segment_point(r, t, x);
+        try_weights(x, u, v, t, yz, best);
+        if (pass > 0 && !(best->distance2 < before)) {
+            return;
+        }
     }
 }
 
