@@ -52,7 +52,8 @@ typedef struct Entry {
     int box;
 } Entry;
 
-// A box in floats from the origin, directions in the order of grid->axis.
+// A box in floats from the origin, in units of the smallest cell, directions in the order of
+// grid->axis.
 typedef struct Small {
     float low[3], high[3];
 } Small;
@@ -269,7 +270,7 @@ static void shape_grid(FilGrid *grid) {
     const double median = found > 0 ? value[found / 2] : 0.0;
     const double across = fmax(spread[grid->axis[1]], spread[grid->axis[2]]);
     const double cell = fmax(1.25 * median, across / CELL_MAX);
-    grid->cell = cell > 1e-290 && cell <= 1e290 ? cell : 1.0;
+    grid->cell = cell > 1e-290 && cell <= 1e302 ? cell : 1.0;
     for (int level = 0; level < LEVELS; level++) {
         grid->per_cell[level] = ldexp(1.0 / grid->cell, -level);
     }
@@ -331,6 +332,7 @@ static int find_level(double side, double cell) {
 
 static void make_entries(void *context, int first, int last) {
     FilGrid *grid = context;
+    const double unit = grid->per_cell[0];
     for (int i = first; i < last; i++) {
         const FilBox *box = &grid->boxes[i];
         const int level = find_level(longest_side(box), grid->cell);
@@ -343,8 +345,8 @@ static void make_entries(void *context, int first, int last) {
         Small *small = &grid->small[i];
         for (int k = 0; k < 3; k++) {
             const int d = grid->axis[k];
-            small->low[k] = round_out(box->low[d] - grid->origin[d], 1.0);
-            small->high[k] = round_out(box->high[d] - grid->origin[d], -1.0);
+            small->low[k] = round_out((box->low[d] - grid->origin[d]) * unit, 1.0);
+            small->high[k] = round_out((box->high[d] - grid->origin[d]) * unit, -1.0);
         }
         const uint32_t begin = order_of_float(small->low[0]) >> ORDER_DROPPED;
         const uint64_t row = row_key(level, cell[1], cell[0]);
