@@ -9,7 +9,10 @@
 #include "filum/friction.h"
 #include "filum/generate.h"
 #include "filum/matrix.h"
+#include "filum/mesh.h"
 #include "filum/pose.h"
+#include "filum/rigid.h"
 #include "filum/rod.h"
+#include "filum/shape.h"
 
 #endif
