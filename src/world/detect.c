@@ -26,7 +26,7 @@ void fil_world_solid(const FilWorld *world, const FilPiece *piece, FilShape *sha
     }
     const FilRigid *rigid = world->bodies[piece->body].self;
     *shape = *fil_rigid_shape(rigid);
-    fil_rigid_shape_pose(rigid, pose);
+    fil_rigid_pose(rigid, pose);
 }
 
 static const FilSurface *surface_of(const FilWorld *world, const FilPiece *piece) {
@@ -63,7 +63,7 @@ static void box_solid(const FilWorld *world, const FilWorldTry *step, const FilP
         return;
     }
     FilRate rate;
-    fil_rigid_at(world->bodies[piece->body].self, NULL, &rate);
+    fil_rigid_rate(world->bodies[piece->body].self, &rate);
     fil_add3(step->dt, rate.velocity, pose.position);
     box_around(box, pose.position, by);
 }
@@ -175,11 +175,11 @@ static void rate_at(const FilWorld *world, const FilWorldTry *step, const FilPie
         fil_world_obstacle_rate(&world->obstacles[piece->obstacle], step->dt, p, rate);
         return;
     }
-    FilPose pose;
     FilRate motion;
-    double arm[3];
-    fil_rigid_at(world->bodies[piece->body].self, &pose, &motion);
-    fil_subtract3(p, pose.position, arm);
+    double centre[3], arm[3];
+    fil_rigid_rate(world->bodies[piece->body].self, &motion);
+    fil_rigid_centre(world->bodies[piece->body].self, centre);
+    fil_subtract3(p, centre, arm);
     fil_cross3(motion.spin, arm, rate);
     fil_add3(1.0, motion.velocity, rate);
 }

@@ -23,7 +23,8 @@ static void axes_of(const FilPose *pose, double R[9]) {
 }
 
 static void pose_of_body(const FilBody *body, FilPose *pose) {
-    fil_rigid_at(body->self, pose, NULL);
+    fil_rigid_pose(body->self, pose);
+    fil_rigid_centre(body->self, pose->position);
 }
 
 // Where a side is now: its point in space and the axes it turns with.

@@ -244,9 +244,7 @@ void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilP
         }
         return;
     }
-    FilPose pose;
-    fil_rigid_at(body->self, &pose, NULL);
-    fil_copy3(pose.position, centre);
+    fil_rigid_centre(body->self, centre);
 }
 
 void fil_world_jacobian(const FilWorld *world, const FilPlace *place, double *jacobian,

@@ -557,7 +557,7 @@ static FilStatus save_poses(FilWorld *world, FilPose **poses, FilError *error) {
                         world->rigid_count);
     }
     for (int i = 0; i < world->rigid_count; i++) {
-        fil_rigid_shape_pose(world->bodies[world->rigids[i]].self, &(*poses)[i]);
+        fil_rigid_pose(world->bodies[world->rigids[i]].self, &(*poses)[i]);
     }
     return FIL_OK;
 }
