@@ -165,7 +165,7 @@ typedef struct FilStepInfo {
     int substeps;            ///< 1 unless the step was too violent
     int added_count;         ///< pairs that the swept check found, solved again
     int missed_count;        ///< of them not mended: 0 unless max_halvings was reached
-    double penetration;      ///< m, deepest at the end of the step (capsules and shapes)
+    double penetration;      ///< m, deepest overlap when the step began
     double dissipated;       ///< J, by friction and impact
     FilStepSeconds seconds;
 } FilStepInfo;

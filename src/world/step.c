@@ -529,6 +529,7 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
         to_world(contact->frame, r, out->impulse);
         to_world(contact->frame, u, out->velocity);
         info->active_count += r[0] > 0.0;
+        info->penetration = fmax(info->penetration, -contact->gap);
         FilMemory *memory = &world->memories[count++];
         *memory = contact->memory;
         fil_copy3(out->impulse, memory->impulse);
