@@ -91,7 +91,22 @@ FilStatus fil_nodal_check_natural(const FilRod *rod, int element, const double k
 double fil_nodal_largest_step(const FilRod *rod);
 void fil_nodal_refresh(FilRod *rod);
 
-// --- between nodal.c and nodal_step.c ------------------------------------------------------------
+// --- among the files nodal*.c --------------------------------------------------------------------
+
+/// The node at the root (`end` 0) or the tip (1), and how it is held.
+static inline int fil_nodal_end_node(const FilNodal *nodal, int end) {
+    return end == 0 ? nodal->ghosts[0] : nodal->edge_count - nodal->ghosts[1];
+}
+static inline const FilRodEnd *fil_nodal_end(const FilRod *rod, int end) {
+    return end == 0 ? &rod->root_end : &rod->tip_end;
+}
+
+/// The element of an edge, or -1 for a ghost.
+static inline int fil_nodal_element(const FilRod *rod, int edge) {
+    const FilNodal *nodal = rod->data;
+    int element = edge - nodal->ghosts[0];
+    return element < rod->element_count ? element : -1;
+}
 
 /// Free unknowns of a full vector, and a full vector of free unknowns (held ones 0); `axes`: n0 of
 /// the poses that hold the root and the tip, used where an end slides.
@@ -105,7 +120,8 @@ void fil_nodal_place(const FilRod *rod, double time, const FilShape *from, FilSh
 /// Copy the shape and forget its spins.
 void fil_nodal_copy(const FilNodal *nodal, const FilShape *from, FilShape *to);
 
-/// Make nodal->start the state.
+/// Make nodal->start of the state, up to the round-off of twists; and the state of nodal->start.
+void fil_nodal_load(FilNodal *nodal);
 void fil_nodal_store(FilNodal *nodal);
 
 /// Gradient of the elastic energy of a shape, by edges (pulls) and by unknowns (full, overwritten);

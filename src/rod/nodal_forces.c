@@ -1,0 +1,230 @@
+// nodal_forces.c - rods of nodes and edges: gradient and Hessian of their energy.
+#include "nodal.h"
+
+#include <string.h>
+
+#include "math/vec3.h"
+
+// --- forces --------------------------------------------------------------------------------------
+
+static void add_torque(const FilNodal *nodal, int j, const double torque[3], double *full) {
+    const FilEdge *edge = &nodal->start.edges[j];
+    double pull[3];
+    fil_cross3(torque, edge->t, pull);
+    fil_add3(-1.0 / edge->length, pull, full + (ptrdiff_t)nodal->stride * j);
+    fil_add3(1.0 / edge->length, pull, full + (ptrdiff_t)nodal->stride * (j + 1));
+    if (nodal->stride == 4) {
+        full[4 * (ptrdiff_t)j + 3] += fil_dot3(torque, edge->t);
+    }
+}
+
+void fil_nodal_add_loads(const FilRod *rod, double *full) {
+    const FilNodal *nodal = rod->data;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_add3(nodal->mass[i], rod->gravity, full + (ptrdiff_t)nodal->stride * i);
+    }
+    for (int k = 0; k < rod->load_count; k++) {
+        const FilRodLoad *load = &rod->loads[k];
+        double u;
+        int j = fil_rod_locate(rod, load->s, &u) + nodal->ghosts[0];
+        fil_add3(1.0 - u, load->force, full + (ptrdiff_t)nodal->stride * j);
+        fil_add3(u, load->force, full + (ptrdiff_t)nodal->stride * (j + 1));
+        add_torque(nodal, j, load->torque, full);
+    }
+}
+
+void fil_nodal_pull(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
+                    const FilBendSpring *bend, double *full) {
+    int n = nodal->edge_count, stride = nodal->stride;
+    double *g = nodal->pulls;
+    memset(g, 0, sizeof(double) * 4 * (size_t)n);
+    for (int j = 0; stretch != NULL && j < n; j++) {
+        fil_stretch_gradient(&shape->edges[j], &stretch[j], g + 4 * (ptrdiff_t)j);
+    }
+    for (int j = 0; j + 1 < n; j++) {
+        const FilEdge *e = &shape->edges[j];
+        fil_bend_gradient(e, e + 1, &shape->bends[j], &bend[j], g + 4 * (ptrdiff_t)j,
+                          g + 4 * (ptrdiff_t)(j + 1));
+    }
+    for (int end = 0; end < 2; end++) { // the vector of a ghost edge is given
+        for (int k = 0; k < 3 && nodal->ghosts[end] == 1; k++) {
+            g[4 * (ptrdiff_t)(end == 0 ? 0 : n - 1) + k] = 0.0;
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        full[k] = -g[k];
+        full[stride * (ptrdiff_t)n + k] = g[4 * (ptrdiff_t)(n - 1) + k];
+    }
+    for (int i = 1; i < n; i++) {
+        fil_subtract3(g + 4 * (ptrdiff_t)(i - 1), g + 4 * (ptrdiff_t)i,
+                      full + (ptrdiff_t)stride * i);
+    }
+    for (int j = 0; stride == 4 && j < n; j++) {
+        full[4 * (ptrdiff_t)j + 3] = g[4 * (ptrdiff_t)j + 3];
+    }
+}
+
+void fil_nodal_gradient(const FilRod *rod, double *gradient) {
+    const FilNodal *nodal = rod->data;
+    double axes[2][3];
+    fil_nodal_axes(rod, rod->state[0], axes);
+    memset(nodal->work, 0, sizeof(double) * (size_t)nodal->full_count);
+    fil_nodal_add_loads(rod, nodal->work);
+    fil_nodal_pull(nodal, &nodal->start, nodal->stretch, nodal->bend, nodal->gradient);
+    for (int k = 0; k < nodal->full_count; k++) {
+        nodal->gradient[k] -= nodal->work[k];
+    }
+    fil_nodal_gather(rod, axes, nodal->gradient, gradient);
+}
+// --- the Hessian ---------------------------------------------------------------------------------
+
+static void fill_blocks(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
+                        const FilBendSpring *bend, FilHessianPart part) {
+    int n = nodal->edge_count;
+    double *own = nodal->own + 16, *between = nodal->between + 16;
+    memset(nodal->own, 0, sizeof(double) * 16 * (size_t)(n + 2));
+    memset(nodal->between, 0, sizeof(double) * 16 * (size_t)(n + 2));
+    for (int j = 0; j < n; j++) {
+        fil_stretch_hessian(&shape->edges[j], &stretch[j], part, own + 16 * (ptrdiff_t)j);
+    }
+    fil_bends_hessian(n - 1, shape->edges, shape->bends, bend, part, own, between);
+    if (nodal->ghosts[0] == 1) {
+        memset(own, 0, sizeof(double) * 16);
+        memset(between, 0, sizeof(double) * 16);
+    }
+    if (nodal->ghosts[1] == 1) {
+        memset(own + 16 * (ptrdiff_t)(n - 1), 0, sizeof(double) * 16);
+        memset(between + 16 * (ptrdiff_t)(n - 2), 0, sizeof(double) * 16);
+    }
+}
+
+// Rows of the unknowns of node i and its edge in the upper half of the band, from the blocks of the
+// edges around: x_i ends edge i - 1 and begins edge i.
+static void map_node(const FilNodal *nodal, int i, double factor, double *rows) {
+    const double *before = nodal->own + 16 * (ptrdiff_t)i, *own = before + 16;
+    const double *into = nodal->between + 16 * (ptrdiff_t)i, *out = into + 16;
+    int stride = nodal->stride, count = fil_nodal_width(nodal) + 1;
+    double line[12];
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            int ab = 4 * a + b;
+            line[b] = before[ab] + own[ab] - into[ab] - into[4 * b + a];
+            line[stride + b] = into[ab] - own[ab] + out[ab];
+            line[2 * stride + b] = -out[ab];
+        }
+        if (stride == 4) {
+            line[3] = into[4 * a + 3] - own[4 * a + 3];
+            line[7] = -out[4 * a + 3];
+        }
+        double *row = rows + (ptrdiff_t)a * count;
+        for (int k = 0; k < count; k++) {
+            row[k] = k + a < count ? factor * line[k + a] : 0.0;
+        }
+    }
+    if (stride == 4) {
+        double *row = rows + 3 * (ptrdiff_t)count;
+        row[0] = factor * own[15];
+        for (int b = 0; b < 3; b++) {
+            row[1 + b] = factor * (own[12 + b] - out[12 + b]);
+            row[5 + b] = factor * out[12 + b];
+        }
+        row[4] = factor * out[15];
+        row[8] = row[9] = row[10] = 0.0;
+    }
+}
+
+void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
+                       const FilBendSpring *bend, FilHessianPart part, double factor) {
+    fill_blocks(nodal, shape, stretch, bend, part);
+    ptrdiff_t step = (ptrdiff_t)nodal->stride * (fil_nodal_width(nodal) + 1);
+    for (int i = 0; i < nodal->edge_count; i++) {
+        map_node(nodal, i, factor, nodal->band + step * i);
+    }
+    // the last node has no edge after it
+    int n = nodal->edge_count, count = fil_nodal_width(nodal) + 1;
+    const double *before = nodal->own + 16 * (ptrdiff_t)n;
+    for (int a = 0; a < 3; a++) {
+        double *row = nodal->band + step * n + (ptrdiff_t)a * count;
+        for (int k = 0; k < count; k++) {
+            row[k] = k + a < 3 ? factor * before[5 * a + k] : 0.0;
+        }
+    }
+}
+
+static double *entry(const FilNodal *nodal, int row, int column) {
+    int low = row < column ? row : column, high = row < column ? column : row;
+    return nodal->band + (ptrdiff_t)low * (fil_nodal_width(nodal) + 1) + (high - low);
+}
+
+// The one unknown that is left of the place of an end, `slot`, is the way along its axis.
+static void turn_end(const FilNodal *nodal, int node, int slot, const double axis[3]) {
+    int at = nodal->stride * node, width = fil_nodal_width(nodal);
+    double own = 0.0;
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            own += axis[a] * axis[b] * *entry(nodal, at + a, at + b);
+        }
+    }
+    int begin = slot == at + 2 ? at + 3 : at - width + 2,
+        end = slot == at + 2 ? at + width + 1 : at;
+    for (int k = begin; k < end; k++) {
+        if (k < 0 || k >= nodal->full_count) {
+            continue;
+        }
+        double sum = 0.0;
+        for (int a = 0; a < 3; a++) {
+            int gap = k > at + a ? k - at - a : at + a - k;
+            sum += gap <= width ? axis[a] * *entry(nodal, at + a, k) : 0.0;
+        }
+        int gap = k > slot ? k - slot : slot - k;
+        if (gap <= width) {
+            *entry(nodal, slot, k) = sum;
+        }
+    }
+    *entry(nodal, slot, slot) = own;
+}
+
+void fil_nodal_turn_ends(const FilRod *rod, double axes[2][3]) {
+    const FilNodal *nodal = rod->data;
+    for (int end = 0; end < 2; end++) {
+        if (fil_nodal_end(rod, end)->kind == FIL_END_SLIDING) {
+            turn_end(nodal, fil_nodal_end_node(nodal, end),
+                     end == 0 ? nodal->first : nodal->last - 1, axes[end]);
+        }
+    }
+}
+
+static void spread_band(const FilRod *rod, FilHessianPart part, double *dense) {
+    const FilNodal *nodal = rod->data;
+    int n = rod->dof_count, width = fil_nodal_width(nodal);
+    double axes[2][3];
+    fil_nodal_axes(rod, rod->state[0], axes);
+    fil_nodal_stiffen(nodal, &nodal->start, nodal->stretch, nodal->bend, part, 1.0);
+    fil_nodal_turn_ends(rod, axes);
+    memset(dense, 0, sizeof(double) * (size_t)n * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        for (int j = i; j < n && j <= i + width; j++) {
+            double value = *entry(nodal, nodal->first + i, nodal->first + j);
+            dense[(ptrdiff_t)i * n + j] = value;
+            dense[(ptrdiff_t)j * n + i] = value;
+        }
+    }
+}
+
+void fil_nodal_hessian(const FilRod *rod, double *hessian) {
+    spread_band(rod, FIL_HESSIAN_FULL, hessian);
+}
+
+void fil_nodal_stiffness(const FilRod *rod, double *stiffness) {
+    spread_band(rod, FIL_HESSIAN_STRESSFREE, stiffness);
+}
+
+void fil_nodal_mass(const FilRod *rod, double *mass) {
+    const FilNodal *nodal = rod->data;
+    int n = rod->dof_count;
+    memset(mass, 0, sizeof(double) * (size_t)n * (size_t)n);
+    for (int k = 0; k < n; k++) {
+        int i = (nodal->first + k) / nodal->stride, part = (nodal->first + k) % nodal->stride;
+        mass[(ptrdiff_t)k * n + k] = part < 3 ? nodal->mass[i] : nodal->inertia[i];
+    }
+}
