@@ -47,13 +47,13 @@ void fil_stretch_gradient(const FilEdge *edge, const FilEdgeSpring *spring, doub
     fil_add3(spring->k * (edge->length - spring->rest), edge->t, g);
 }
 
-void fil_stretch_hessian(const FilEdge *edge, const FilEdgeSpring *spring, FilHessianPart part,
+void fil_stretch_hessian(const FilEdge *edge, double k, double tension, FilHessianPart part,
                          double H[16]) {
-    double across = spring->k * (1.0 - spring->rest / edge->length);
+    double across = tension / edge->length;
     if (part == FIL_HESSIAN_STRESSFREE || (part == FIL_HESSIAN_CLIPPED && across < 0.0)) {
         across = 0.0;
     }
-    double along = spring->k - across;
+    double along = k - across;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             H[4 * i + j] += along * edge->t[i] * edge->t[j];

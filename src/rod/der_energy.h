@@ -74,10 +74,10 @@ void fil_stretch_gradient(const FilEdge *edge, const FilEdgeSpring *spring, doub
 void fil_bend_gradient(const FilEdge *e, const FilEdge *f, const FilBend *bend,
                        const FilBendSpring *spring, double ge[4], double gf[4]);
 
-/// Add to the 4 x 4 blocks (row-major): of an edge; of `count` joints in a row, with the blocks own
-/// of their count + 1 edges and, between the edges j and j + 1, the block with rows of j and
-/// columns of j + 1.
-void fil_stretch_hessian(const FilEdge *edge, const FilEdgeSpring *spring, FilHessianPart part,
+/// Add to the 4 x 4 blocks (row-major): of an edge of stiffness k under tension; of `count` joints
+/// in a row, with the blocks own of their count + 1 edges and, between the edges j and j + 1, the
+/// block with rows of j and columns of j + 1.
+void fil_stretch_hessian(const FilEdge *edge, double k, double tension, FilHessianPart part,
                          double H[16]);
 void fil_bends_hessian(int count, const FilEdge *edges, const FilBend *bends,
                        const FilBendSpring *springs, FilHessianPart part, double *own,

@@ -22,6 +22,13 @@ typedef struct FilShape {
     FilBend *bends; // [edge_count - 1], bend j between the edges j and j + 1
 } FilShape;
 
+// What a Hessian is made of.
+typedef struct FilSprings {
+    const FilEdgeSpring *stretch;
+    const FilBendSpring *bend;
+    const double *tension; // N, of each edge, instead of that of its stretch; may be NULL
+} FilSprings;
+
 typedef struct FilNodal {
     // model: frozen
     int edge_count; // with ghosts
@@ -53,6 +60,7 @@ typedef struct FilNodal {
     FilEdgeSpring *step_stretch; // with damping
     FilBendSpring *step_bend;
     double *step_inertia;
+    double *tension;       // [edge_count] N: what the Hessian takes for that of the anchor
     double *kicked;        // [full_count]: the velocity the step begins with
     double *push;          // [full_count] N, N m: what does not change in the step
     double *pulls;         // [edge_count][4]: gradient by the edges' variables
@@ -129,8 +137,8 @@ void fil_nodal_store(FilNodal *nodal);
 void fil_nodal_pull(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
                     const FilBendSpring *bend, double *full);
 /// The band matrix `factor` times the elastic Hessian of a shape.
-void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
-                       const FilBendSpring *bend, FilHessianPart part, double factor);
+void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilSprings *springs,
+                       FilHessianPart part, double factor);
 /// Turn the unknowns of sliding ends in the band matrix to their axes.
 void fil_nodal_turn_ends(const FilRod *rod, double axes[2][3]);
 /// Gravity, point forces and torques, in the present shape, added to `full`.

@@ -94,6 +94,7 @@ static FilStatus allocate(FilRod *rod, FilNodal *nodal) {
     nodal->step_stretch = FIL_NEW(arena, FilEdgeSpring, n);
     nodal->step_bend = FIL_NEW(arena, FilBendSpring, n);
     nodal->step_inertia = FIL_NEW(arena, double, n);
+    nodal->tension = FIL_NEW_ZEROED(arena, double, n);
     nodal->anchor_velocity = FIL_NEW_ZEROED(arena, double, full);
     nodal->trial_velocity = FIL_NEW_ZEROED(arena, double, full);
     nodal->kicked = FIL_NEW_ZEROED(arena, double, full);

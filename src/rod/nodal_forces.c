@@ -78,16 +78,20 @@ void fil_nodal_gradient(const FilRod *rod, double *gradient) {
 }
 // --- the Hessian ---------------------------------------------------------------------------------
 
-static void fill_blocks(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
-                        const FilBendSpring *bend, FilHessianPart part) {
+static void fill_blocks(const FilNodal *nodal, const FilShape *shape, const FilSprings *springs,
+                        FilHessianPart part) {
     int n = nodal->edge_count;
     double *own = nodal->own + 16, *between = nodal->between + 16;
     memset(nodal->own, 0, sizeof(double) * 16 * (size_t)(n + 2));
     memset(nodal->between, 0, sizeof(double) * 16 * (size_t)(n + 2));
     for (int j = 0; j < n; j++) {
-        fil_stretch_hessian(&shape->edges[j], &stretch[j], part, own + 16 * (ptrdiff_t)j);
+        const FilEdgeSpring *spring = &springs->stretch[j];
+        double tension = springs->tension != NULL
+                             ? springs->tension[j]
+                             : spring->k * (shape->edges[j].length - spring->rest);
+        fil_stretch_hessian(&shape->edges[j], spring->k, tension, part, own + 16 * (ptrdiff_t)j);
     }
-    fil_bends_hessian(n - 1, shape->edges, shape->bends, bend, part, own, between);
+    fil_bends_hessian(n - 1, shape->edges, shape->bends, springs->bend, part, own, between);
     if (nodal->ghosts[0] == 1) {
         memset(own, 0, sizeof(double) * 16);
         memset(between, 0, sizeof(double) * 16);
@@ -133,9 +137,9 @@ static void map_node(const FilNodal *nodal, int i, double factor, double *rows) 
     }
 }
 
-void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
-                       const FilBendSpring *bend, FilHessianPart part, double factor) {
-    fill_blocks(nodal, shape, stretch, bend, part);
+void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilSprings *springs,
+                       FilHessianPart part, double factor) {
+    fill_blocks(nodal, shape, springs, part);
     ptrdiff_t step = (ptrdiff_t)nodal->stride * (fil_nodal_width(nodal) + 1);
     for (int i = 0; i < nodal->edge_count; i++) {
         map_node(nodal, i, factor, nodal->band + step * i);
@@ -199,7 +203,8 @@ static void spread_band(const FilRod *rod, FilHessianPart part, double *dense) {
     int n = rod->dof_count, width = fil_nodal_width(nodal);
     double axes[2][3];
     fil_nodal_axes(rod, rod->state[0], axes);
-    fil_nodal_stiffen(nodal, &nodal->start, nodal->stretch, nodal->bend, part, 1.0);
+    const FilSprings springs = {nodal->stretch, nodal->bend, NULL};
+    fil_nodal_stiffen(nodal, &nodal->start, &springs, part, 1.0);
     fil_nodal_turn_ends(rod, axes);
     memset(dense, 0, sizeof(double) * (size_t)n * (size_t)n);
     for (int i = 0; i < n; i++) {

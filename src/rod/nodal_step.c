@@ -113,6 +113,10 @@ static void begin_step(FilRod *rod, double dt) {
     set_inertia(rod, dt);
     fil_nodal_kick(rod, dt);
     fil_nodal_copy(nodal, &nodal->start, &nodal->anchor);
+    for (int j = 0; j < nodal->edge_count; j++) {
+        const FilEdgeSpring *spring = &nodal->step_stretch[j];
+        nodal->tension[j] = spring->k * (nodal->start.edges[j].length - spring->rest);
+    }
     nodal->dt = dt;
     nodal->begun = true;
     nodal->tried = nodal->known = false;
@@ -161,6 +165,17 @@ static void try_velocity(FilRod *rod, double dt, const double *velocity) {
     fil_nodal_place(rod, time, &nodal->anchor, &nodal->trial);
     nodal->tried = true;
     nodal->known = false;
+}
+
+// The tensions that go with the trial, to first order from the anchor.
+static void predict_tensions(FilNodal *nodal) {
+    for (int j = 0; j < nodal->edge_count; j++) {
+        const FilEdgeSpring *spring = &nodal->step_stretch[j];
+        const double *x = nodal->trial.x + 3 * (ptrdiff_t)j;
+        double edge[3];
+        fil_subtract3(x + 3, x, edge);
+        nodal->tension[j] = spring->k * (fil_dot3(nodal->anchor.edges[j].t, edge) - spring->rest);
+    }
 }
 
 // The trial becomes the shape where the step is linearised.
@@ -270,8 +285,8 @@ static void fill_matrix(FilRod *rod, double dt, FilHessianPart part) {
     FilNodal *nodal = rod->data;
     int n = nodal->edge_count, stride = nodal->stride, count = fil_nodal_width(nodal) + 1;
     double step = rod->theta * dt, axes[2][3];
-    fil_nodal_stiffen(nodal, &nodal->anchor, nodal->step_stretch, nodal->step_bend, part,
-                      step * step);
+    const FilSprings springs = {nodal->step_stretch, nodal->step_bend, nodal->tension};
+    fil_nodal_stiffen(nodal, &nodal->anchor, &springs, part, step * step);
     for (int i = 0; i <= n; i++) {
         for (int k = 0; k < (i < n ? stride : 3); k++) {
             double *diagonal = nodal->band + (ptrdiff_t)(stride * i + k) * count;
@@ -285,7 +300,8 @@ static void fill_matrix(FilRod *rod, double dt, FilHessianPart part) {
 double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
     FilNodal *nodal = rod->data;
     int n = rod->dof_count, width = fil_nodal_width(nodal);
-    if (guess == NULL) {
+    bool first = guess == NULL;
+    if (first) {
         begin_step(rod, dt);
         double axes[2][3];
         fil_nodal_axes(rod, rod->state[0] + dt, axes);
@@ -293,6 +309,9 @@ double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rh
         guess = nodal->anchor_velocity;
     }
     double relative = fil_nodal_residual(rod, dt, guess);
+    if (!first) {
+        predict_tensions(nodal);
+    }
     anchor_trial(nodal);
     double *band = nodal->band + (ptrdiff_t)nodal->first * (width + 1);
     for (int part = FIL_HESSIAN_FULL; part <= FIL_HESSIAN_STRESSFREE; part++) {
