@@ -49,6 +49,10 @@ typedef enum FilHessianPart {
 /// spin, then turned by edge->spin - from->spin, which the caller has set.
 void fil_edge_place(const FilEdge *from, const double x[3], const double y[3], FilEdge *edge);
 
+/// The frame of `from`, transported to the direction t without spin, then turned by `turn`; of
+/// `edge` only t and n1 are set.
+void fil_edge_carry(const FilEdge *from, const double t[3], double turn, FilEdge *edge);
+
 /// The turn about t that takes the transported n1 of `from` to n1, both on the edge direction t.
 double fil_edge_turn(const FilEdge *from, const double t[3], const double n1[3]);
 

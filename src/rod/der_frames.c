@@ -33,17 +33,10 @@ static void polish(const double t[3], double n[3]) {
     }
 }
 
-void fil_edge_place(const FilEdge *from, const double x[3], const double y[3], FilEdge *edge) {
-    double e[3];
-    fil_subtract3(y, x, e);
-    edge->length = fil_norm3(e);
-    double inverse = 1.0 / edge->length;
-    for (int k = 0; k < 3; k++) {
-        edge->t[k] = e[k] * inverse;
-    }
+void fil_edge_carry(const FilEdge *from, const double t[3], double turn, FilEdge *edge) {
+    fil_copy3(t, edge->t);
     transport(from->n1, from->t, edge->t, edge->n1);
     polish(edge->t, edge->n1);
-    double turn = edge->spin - from->spin;
     if (turn != 0.0) {
         double n2[3], c = cos(turn), s = sin(turn);
         fil_cross3(edge->t, edge->n1, n2);
@@ -51,6 +44,17 @@ void fil_edge_place(const FilEdge *from, const double x[3], const double y[3], F
             edge->n1[k] = c * edge->n1[k] + s * n2[k];
         }
     }
+}
+
+void fil_edge_place(const FilEdge *from, const double x[3], const double y[3], FilEdge *edge) {
+    double e[3];
+    fil_subtract3(y, x, e);
+    edge->length = fil_norm3(e);
+    double inverse = 1.0 / edge->length;
+    for (int k = 0; k < 3; k++) {
+        e[k] *= inverse;
+    }
+    fil_edge_carry(from, e, edge->spin - from->spin, edge);
 }
 
 double fil_edge_turn(const FilEdge *from, const double t[3], const double n1[3]) {

@@ -144,6 +144,26 @@ void fil_nodal_turn_ends(const FilRod *rod, double axes[2][3]);
 /// Gravity, point forces and torques, in the present shape, added to `full`.
 void fil_nodal_add_loads(const FilRod *rod, double *full);
 
+// A section of the present shape (nodal_section.c).
+typedef struct FilNodalSection {
+    int e, f;           // the edges whose middles are around it; before a free end the same one
+    double bend, twist; // how far from that of e to that of f its tangent is and its spin, 0 .. 1
+    double shrink;      // length of the mean of the tangents
+    double t[3];        // the tangent between theirs
+    double axis[3][3];  // the frame
+} FilNodalSection;
+
+// How a section turns: spin = sum over e and f of edge[] (rate of the edge's vector) + spin[] (rate
+// of its turn about itself).
+typedef struct FilNodalTurn {
+    double edge[2][9], spin[2][3];
+} FilNodalTurn;
+
+void fil_nodal_find_section(const FilRod *rod, int element, double u, FilNodalSection *section);
+void fil_nodal_find_turn(const FilRod *rod, const FilNodalSection *section, FilNodalTurn *turn);
+/// Leave out what ghost edges do: it is given.
+void fil_nodal_let_ghosts(const FilRod *rod, const FilNodalSection *section, FilNodalTurn *turn);
+
 /// The velocity of the state after the gyroscopic forces of a step `dt`, in nodal->kicked
 /// (nodal_gyro.c).
 void fil_nodal_kick(const FilRod *rod, double dt);

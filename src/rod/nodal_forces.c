@@ -7,14 +7,26 @@
 
 // --- forces --------------------------------------------------------------------------------------
 
-static void add_torque(const FilNodal *nodal, int j, const double torque[3], double *full) {
-    const FilEdge *edge = &nodal->start.edges[j];
-    double pull[3];
-    fil_cross3(torque, edge->t, pull);
-    fil_add3(-1.0 / edge->length, pull, full + (ptrdiff_t)nodal->stride * j);
-    fil_add3(1.0 / edge->length, pull, full + (ptrdiff_t)nodal->stride * (j + 1));
-    if (nodal->stride == 4) {
-        full[4 * (ptrdiff_t)j + 3] += fil_dot3(torque, edge->t);
+// By the motion of the section it acts on.
+static void add_torque(const FilRod *rod, int element, double u, const double torque[3],
+                       double *full) {
+    const FilNodal *nodal = rod->data;
+    FilNodalSection section;
+    FilNodalTurn turn;
+    if (fil_norm3(torque) == 0.0) {
+        return;
+    }
+    fil_nodal_find_section(rod, element, u, &section);
+    fil_nodal_find_turn(rod, &section, &turn);
+    fil_nodal_let_ghosts(rod, &section, &turn);
+    for (int side = 0; side < (section.f != section.e ? 2 : 1); side++) {
+        double *at = full + (ptrdiff_t)nodal->stride * (section.e + side), pull[3];
+        fil_apply_transposed3(turn.edge[side], torque, pull);
+        fil_add3(-1.0, pull, at);
+        fil_add3(1.0, pull, at + nodal->stride);
+        if (nodal->stride == 4) {
+            at[3] += fil_dot3(turn.spin[side], torque);
+        }
     }
 }
 
@@ -26,10 +38,10 @@ void fil_nodal_add_loads(const FilRod *rod, double *full) {
     for (int k = 0; k < rod->load_count; k++) {
         const FilRodLoad *load = &rod->loads[k];
         double u;
-        int j = fil_rod_locate(rod, load->s, &u) + nodal->ghosts[0];
+        int element = fil_rod_locate(rod, load->s, &u), j = element + nodal->ghosts[0];
         fil_add3(1.0 - u, load->force, full + (ptrdiff_t)nodal->stride * j);
         fil_add3(u, load->force, full + (ptrdiff_t)nodal->stride * (j + 1));
-        add_torque(nodal, j, load->torque, full);
+        add_torque(rod, element, u, load->torque, full);
     }
 }
 

@@ -5,43 +5,44 @@
 
 #include "math/vec3.h"
 
-// The edge of a section and the fraction of it; at an end whose frame is held, the ghost's end.
-static int find_edge(const FilRod *rod, int element, double *u) {
-    const FilNodal *nodal = rod->data;
-    if (element == 0 && *u <= 0.0 && nodal->ghosts[0] == 1) {
-        *u = 1.0;
-        return 0;
+// --- poses ---------------------------------------------------------------------------------------
+
+// Velocities of the unknowns as a rate: of an edge's vector and of its turn.
+static void add_spin(const FilNodal *nodal, int j, const double map[9], const double axis[3],
+                     double spin[3]) {
+    const double *v = nodal->v + (ptrdiff_t)nodal->stride * j, *w = v + nodal->stride;
+    double change[3], turned[3];
+    fil_subtract3(w, v, change);
+    fil_apply3(map, change, turned);
+    fil_add3(1.0, turned, spin);
+    if (nodal->stride == 4) {
+        fil_add3(v[3], axis, spin);
     }
-    if (element == rod->element_count - 1 && *u >= 1.0 && nodal->ghosts[1] == 1) {
-        *u = 0.0;
-        return nodal->edge_count - 1;
-    }
-    return element + nodal->ghosts[0];
 }
 
 void fil_nodal_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate) {
     const FilNodal *nodal = rod->data;
-    int j = find_edge(rod, element, &u);
-    const FilEdge *edge = &nodal->start.edges[j];
+    int j = element + nodal->ghosts[0];
     const double *x = nodal->x + 3 * (ptrdiff_t)j;
     const double *v = nodal->v + (ptrdiff_t)nodal->stride * j, *w = v + nodal->stride;
+    FilNodalSection section;
+    fil_nodal_find_section(rod, element, u, &section);
+    memcpy(pose->axis, section.axis, sizeof pose->axis);
     for (int k = 0; k < 3; k++) {
         pose->position[k] = (1.0 - u) * x[k] + u * x[3 + k];
     }
-    fil_copy3(edge->t, pose->axis[0]);
-    fil_copy3(edge->n1, pose->axis[1]);
-    fil_cross3(edge->t, edge->n1, pose->axis[2]);
     if (rate == NULL) {
         return;
     }
-    double change[3];
+    FilNodalTurn turn;
+    fil_nodal_find_turn(rod, &section, &turn);
+    *rate = (FilRate){0};
     for (int k = 0; k < 3; k++) {
         rate->velocity[k] = (1.0 - u) * v[k] + u * w[k];
-        change[k] = (w[k] - v[k]) / edge->length;
     }
-    fil_cross3(edge->t, change, rate->spin);
-    if (nodal->stride == 4) {
-        fil_add3(v[3], edge->t, rate->spin);
+    add_spin(nodal, section.e, turn.edge[0], turn.spin[0], rate->spin);
+    if (section.f != section.e) {
+        add_spin(nodal, section.f, turn.edge[1], turn.spin[1], rate->spin);
     }
 }
 
@@ -77,11 +78,32 @@ static void put_node(const FilRod *rod, int i, const double m[9], int row, doubl
     }
 }
 
+// The rows of spin: nodes e, e + 1 and e + 2 begin and end the edges e and f.
+static void put_turn(const FilRod *rod, const FilNodalSection *section, double axes[2][3],
+                     double *jacobian) {
+    const FilNodal *nodal = rod->data;
+    bool both = section->f != section->e;
+    FilNodalTurn turn;
+    fil_nodal_find_turn(rod, section, &turn);
+    fil_nodal_let_ghosts(rod, section, &turn);
+    for (int i = 0; i < (both ? 3 : 2); i++) {
+        double m[9];
+        for (int k = 0; k < 9; k++) {
+            m[k] = i == 0 ? -turn.edge[0][k] : i == 1 ? turn.edge[0][k] : 0.0;
+            m[k] += !both || i == 0 ? 0.0 : i == 1 ? -turn.edge[1][k] : turn.edge[1][k];
+        }
+        put_node(rod, section->e + i, m, 3, axes, jacobian);
+    }
+    for (int side = 0; side < (both ? 2 : 1) && nodal->stride == 4; side++) {
+        put_column(rod, 4 * (section->e + side) + 3, turn.spin[side], 3, 3, jacobian);
+    }
+}
+
 void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobian) {
     const FilNodal *nodal = rod->data;
-    int j = find_edge(rod, element, &u);
-    const FilEdge *edge = &nodal->start.edges[j];
-    double axes[2][3], turn[9];
+    int j = element + nodal->ghosts[0];
+    double axes[2][3];
+    FilNodalSection section;
     fil_nodal_axes(rod, rod->state[0], axes);
     memset(jacobian, 0, sizeof(double) * 6 * (size_t)rod->dof_count);
     for (int side = 0; side < 2; side++) {
@@ -89,24 +111,41 @@ void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobi
         const double m[9] = {part, 0.0, 0.0, 0.0, part, 0.0, 0.0, 0.0, part};
         put_node(rod, j + side, m, 0, axes, jacobian);
     }
-    if (fil_nodal_element(rod, j) < 0) {
-        return; // a ghost turns as it is driven
-    }
-    for (int side = 0; side < 2; side++) {
-        fil_cross_matrix3(edge->t, turn);
-        for (int k = 0; k < 9; k++) {
-            turn[k] *= (side == 0 ? -1.0 : 1.0) / edge->length;
+    fil_nodal_find_section(rod, element, u, &section);
+    put_turn(rod, &section, axes, jacobian);
+}
+
+// --- curvature -----------------------------------------------------------------------------------
+
+// Curvature at an end whose frame is not held: the natural one and what torques right there make of
+// it.
+static void end_curvature(const FilRod *rod, int end, double kappa[3]) {
+    const FilNodal *nodal = rod->data;
+    int element = end == 0 ? 0 : rod->element_count - 1;
+    const FilEdge *edge = &nodal->start.edges[element + nodal->ghosts[0]];
+    double n2[3], s = end == 0 ? 0.0 : rod->state[1], sign = end == 0 ? -1.0 : 1.0;
+    fil_cross3(edge->t, edge->n1, n2);
+    const double *const axis[3] = {edge->t, edge->n1, n2};
+    fil_copy3(rod->natural + 6 * (ptrdiff_t)element + (end == 0 ? 0 : 3), kappa);
+    for (int l = 0; l < rod->load_count; l++) {
+        const FilRodLoad *load = &rod->loads[l];
+        if (fabs(load->s - s) > 1e-9 * rod->state[1]) {
+            continue;
         }
-        put_node(rod, j + side, turn, 3, axes, jacobian);
-    }
-    if (nodal->stride == 4) {
-        put_column(rod, 4 * j + 3, edge->t, 3, 3, jacobian);
+        for (int k = 0; k < 3; k++) {
+            kappa[k] += sign * fil_dot3(axis[k], load->torque) / rod->sections[element].kappa[k];
+        }
     }
 }
 
-// The mean curvature of the cell of a bend, and where along the rod its middle is.
-static double cell_curvature(const FilRod *rod, int bend, double kappa[3]) {
+// Curvature is known at the ends that are not held and, as a mean, in the middle of every cell:
+// that of bend 0, 1, .. Returns where along the rod.
+static double known_curvature(const FilRod *rod, int bend, double kappa[3]) {
     const FilNodal *nodal = rod->data;
+    if (bend < 0 || bend > nodal->edge_count - 2) {
+        end_curvature(rod, bend < 0 ? 0 : 1, kappa);
+        return bend < 0 ? 0.0 : rod->state[1];
+    }
     fil_bend_angle(nodal->start.bends[bend].kappa, kappa);
     double s = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -121,30 +160,24 @@ static double cell_curvature(const FilRod *rod, int bend, double kappa[3]) {
     return fil_nodal_element(rod, bend + 1) < 0 ? s - 0.5 * nodal->cell[bend] : s;
 }
 
-// A line through the curvatures of the two nearest cells, also beyond the last one: the end of a
-// rod may carry a torque. With a single cell it is the same everywhere, with none the natural one.
+// A line through the two nearest places where curvature is known; a clamp lies beyond the last one.
 void fil_nodal_curvature_at(const FilRod *rod, int element, double u, double kappa[3]) {
     const FilNodal *nodal = rod->data;
-    int last = nodal->edge_count - 2, a = element + nodal->ghosts[0] - 1;
-    const double *natural = rod->natural + 6 * (ptrdiff_t)element;
-    for (int k = 0; k < 3; k++) {
-        kappa[k] = (1.0 - u) * natural[k] + u * natural[3 + k];
-    }
-    a = a < 0 ? 0 : a > last - 1 ? last - 1 : a;
-    if (last <= 0) {
-        (void)(last == 0 ? cell_curvature(rod, 0, kappa) : 0.0);
-        return;
-    }
-    double first[3], second[3], s = u * rod->lengths[element];
-    double from = cell_curvature(rod, a, first), to = cell_curvature(rod, a + 1, second);
+    int first = nodal->ghosts[0] == 1 ? 0 : -1;
+    int last = nodal->edge_count - 2 + (nodal->ghosts[1] == 1 ? 0 : 1);
+    int a = element + nodal->ghosts[0] - 1;
+    a = a < first ? first : a > last - 1 ? last - 1 : a;
+    double before[3], after[3], s = u * rod->lengths[element];
+    double from = known_curvature(rod, a, before), to = known_curvature(rod, a + 1, after);
     for (int e = 0; e < element; e++) {
         s += rod->lengths[e];
     }
     double part = (s - from) / (to - from);
     for (int k = 0; k < 3; k++) {
-        kappa[k] = (1.0 - part) * first[k] + part * second[k];
+        kappa[k] = (1.0 - part) * before[k] + part * after[k];
     }
 }
+
 void fil_nodal_energy(const FilRod *rod, FilRodEnergy *energy) {
     const FilNodal *nodal = rod->data;
     for (int i = 0; i <= nodal->edge_count; i++) {

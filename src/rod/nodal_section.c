@@ -1,0 +1,222 @@
+// nodal_section.c - the frame of a section anywhere along a rod of nodes and edges.
+//
+// Frames of edges belong to their middles. Between the middles of two edges e and f lies the cell
+// of the node that joins them; a section at the part w of the cell has the frame that comes from
+// that of e when its tangent goes to
+//     t = u / |u|,    u = (1 - w) te + w tf,
+// without spin, and then turns about t by w times the twist m of the joint. w goes with the
+// compliance, not the length: where the two elements differ the softer one takes more. An end that
+// is held has a cell too, of half an edge, between it and the middle of the edge. The half edge
+// before an end that is free or pinned has none; its frame is that of the edge (w = 0).
+//
+// To this comes what the cell does by itself, between ends that stay: its natural shape bends and
+// twists in it, and so does a torque that acts inside. With c the compliance from the middle of e
+// on, C that of the cell and a torque at b, the section at a turns by
+//     natural(a) - w natural(C) + (c(min(a, b)) - c(a) c(b) / C) torque,
+// where at a free end, whose section is not held, C is infinite. So the tip of a rod under a torque
+// turns by all of it and not by half an element less, while the torque acts on the last edge alone:
+// the half edge beyond it is in balance by itself.
+//
+// Motion. With te' = (e' - (e' . te) te) / le, and s' the spin of an edge about itself,
+//     t' = (1 - t t^T) ((1 - w) te' + w tf') / |u|,
+//     spin = t x t' + (w m' + se' - kb(w) . (te' + t') / 2) t,
+//     m' = sf' - se' + kb . (te' + tf') / 2,    kb(w) = 2 te x t / (1 + te . t),
+// for the twist between two directions changes by half kb times how they turn (Bergou et al. 2008).
+#include "nodal.h"
+
+#include <string.h>
+
+#include "math/rotation.h"
+#include "math/vec3.h"
+
+// What lies between two middles, or a middle and an end.
+typedef struct Cell {
+    int e, f;        // edges; the same one before an end that is not held
+    double sign;     // -1 where distances count towards the root: before a free root
+    double parts[2]; // m: of e and of f
+} Cell;
+
+static bool is_open(const Cell *cell) {
+    return cell->e == cell->f;
+}
+
+static double half_length(const FilRod *rod, int edge) {
+    int element = fil_nodal_element(rod, edge);
+    return element >= 0 ? 0.5 * rod->lengths[element] : 0.0;
+}
+
+// The cell of a section; returns how far into it the section is.
+static double find_cell(const FilRod *rod, int element, double u, Cell *cell) {
+    const FilNodal *nodal = rod->data;
+    int j = element + nodal->ghosts[0], e = u >= 0.5 ? j : j - 1;
+    double length = rod->lengths[element];
+    if (e < 0 || e + 1 >= nodal->edge_count) {
+        *cell = (Cell){j, j, e < 0 ? -1.0 : 1.0, {0.5 * length, 0.0}};
+        return fabs(u - 0.5) * length;
+    }
+    *cell = (Cell){e, e + 1, 1.0, {half_length(rod, e), half_length(rod, e + 1)}};
+    return e == j ? (u - 0.5) * length : cell->parts[0] + u * length;
+}
+
+// The compliance of the first `a` metres of a cell, rad / (N m).
+static void sum_compliance(const FilRod *rod, const Cell *cell, double a, double sum[3]) {
+    double parts[2] = {fmin(a, cell->parts[0]), fmax(a - cell->parts[0], 0.0)};
+    sum[0] = sum[1] = sum[2] = 0.0;
+    for (int side = 0; side < 2; side++) {
+        int element = fil_nodal_element(rod, side == 0 ? cell->e : cell->f);
+        for (int k = 0; k < 3 && element >= 0; k++) {
+            sum[k] += parts[side] / rod->sections[element].kappa[k];
+        }
+    }
+}
+
+// The integral of the natural curvature over the first `a` metres of a cell.
+static void sum_natural(const FilRod *rod, const Cell *cell, double a, double sum[3]) {
+    double parts[2] = {fmin(a, cell->parts[0]), fmax(a - cell->parts[0], 0.0)};
+    sum[0] = sum[1] = sum[2] = 0.0;
+    for (int side = 0; side < 2; side++) {
+        int element = fil_nodal_element(rod, side == 0 ? cell->e : cell->f);
+        if (element < 0) {
+            continue;
+        }
+        const double *ends = rod->natural + 6 * (ptrdiff_t)element;
+        double middle = 0.5 * cell->sign * parts[side] / rod->lengths[element];
+        middle += side == 0 ? 0.5 : 0.0;
+        for (int k = 0; k < 3; k++) {
+            double kappa = (1.0 - middle) * ends[k] + middle * ends[3 + k];
+            sum[k] += cell->sign * parts[side] * kappa;
+        }
+    }
+}
+
+// What torques inside the cell add to the turn of the section at `a`, in its own axes.
+static void add_torques(const FilRod *rod, const Cell *cell, double a, const double axis[3][3],
+                        double angle[3]) {
+    for (int l = 0; l < rod->load_count; l++) {
+        const FilRodLoad *load = &rod->loads[l];
+        if (fil_norm3(load->torque) == 0.0) {
+            continue;
+        }
+        Cell other;
+        double u;
+        int element = fil_rod_locate(rod, load->s, &u);
+        double b = find_cell(rod, element, u, &other);
+        if (other.e != cell->e || other.f != cell->f || other.sign != cell->sign) {
+            continue;
+        }
+        double near[3], here[3], there[3], all[3];
+        sum_compliance(rod, cell, fmin(a, b), near);
+        sum_compliance(rod, cell, a, here);
+        sum_compliance(rod, cell, b, there);
+        sum_compliance(rod, cell, cell->parts[0] + cell->parts[1], all);
+        for (int k = 0; k < 3; k++) {
+            double held = is_open(cell) ? 0.0 : here[k] * there[k] / all[k];
+            angle[k] += (near[k] - held) * fil_dot3(axis[k], load->torque);
+        }
+    }
+}
+
+// The frame between those of e and f.
+static void interpolate(const FilEdge *e, const FilEdge *f, double twist,
+                        FilNodalSection *section) {
+    double(*axis)[3] = section->axis, w = section->bend, u[3];
+    for (int k = 0; k < 3; k++) {
+        u[k] = (1.0 - w) * e->t[k] + w * f->t[k];
+    }
+    section->shrink = fil_norm3(u);
+    for (int k = 0; k < 3; k++) {
+        axis[0][k] = u[k] / section->shrink;
+    }
+    FilEdge middle;
+    fil_edge_carry(e, axis[0], section->twist * twist, &middle);
+    fil_copy3(middle.t, axis[0]);
+    fil_copy3(middle.n1, axis[1]);
+    fil_cross3(axis[0], axis[1], axis[2]);
+}
+
+// axis <- axis turned by `angle`, seen from itself.
+static void turn_axes(double axis[3][3], const double angle[3]) {
+    double Q[9], old[3][3];
+    if (fil_norm3(angle) == 0.0) {
+        return;
+    }
+    memcpy(old, axis, sizeof old);
+    fil_rotation_exp(angle, Q);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 3; i++) {
+            axis[k][i] = Q[k] * old[0][i] + Q[3 + k] * old[1][i] + Q[6 + k] * old[2][i];
+        }
+    }
+}
+
+void fil_nodal_find_section(const FilRod *rod, int element, double u, FilNodalSection *section) {
+    const FilNodal *nodal = rod->data;
+    Cell cell;
+    double a = find_cell(rod, element, u, &cell), here[3], all[3], whole[3], angle[3];
+    *section = (FilNodalSection){.e = cell.e, .f = cell.f};
+    sum_natural(rod, &cell, a, angle);
+    if (!is_open(&cell)) {
+        double length = cell.parts[0] + cell.parts[1];
+        sum_compliance(rod, &cell, a, here);
+        sum_compliance(rod, &cell, length, all);
+        sum_natural(rod, &cell, length, whole);
+        section->twist = fmin(here[0] / all[0], 1.0);
+        section->bend = fmin((here[1] + here[2]) / (all[1] + all[2]), 1.0);
+        for (int k = 0; k < 3; k++) {
+            angle[k] -= (k == 0 ? section->twist : section->bend) * whole[k];
+        }
+    }
+    const FilEdge *edges = nodal->start.edges;
+    interpolate(&edges[cell.e], &edges[cell.f],
+                is_open(&cell) ? 0.0 : nodal->start.bends[cell.e].kappa[0], section);
+    fil_copy3(section->axis[0], section->t);
+    if (fabs(a) == 0.0 || (!is_open(&cell) && a >= cell.parts[0] + cell.parts[1])) {
+        return; // the frame of an edge as it is
+    }
+    add_torques(rod, &cell, a, (const double(*)[3])section->axis, angle);
+    turn_axes(section->axis, angle);
+}
+
+// map[0] = factor [t]x P / length + t row^T, with P = 1 - te te^T and row at right angles to te.
+static void fill_map(const FilEdge *edge, const double t[3], double factor, const double row[3],
+                     double map[9]) {
+    double cross[9], side[3];
+    fil_cross_matrix3(t, cross);
+    fil_cross3(t, edge->t, side); // [t]x te
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            map[3 * i + j] =
+                (factor * (cross[3 * i + j] - side[i] * edge->t[j]) + t[i] * row[j]) / edge->length;
+        }
+    }
+}
+
+void fil_nodal_find_turn(const FilRod *rod, const FilNodalSection *section, FilNodalTurn *turn) {
+    const FilNodal *nodal = rod->data;
+    const FilEdge *e = &nodal->start.edges[section->e], *f = &nodal->start.edges[section->f];
+    const double *t = section->t;
+    double w = section->bend, before = (1.0 - w) / section->shrink, after = w / section->shrink;
+    double kb[3], rows[2][3];
+    fil_cross3(e->t, t, kb);
+    double open = 1.0 + fil_dot3(e->t, t);
+    for (int k = 0; k < 3; k++) {
+        double own = kb[k] / open; // half of kb(w)
+        double whole = section->e == section->f ? 0.0 : 0.5 * nodal->start.bends[section->e].kb[k];
+        rows[0][k] = section->twist * whole - (1.0 + before) * own;
+        rows[1][k] = section->twist * whole - after * own;
+        turn->spin[0][k] = (1.0 - section->twist) * t[k];
+        turn->spin[1][k] = section->twist * t[k];
+    }
+    fill_map(e, t, before, rows[0], turn->edge[0]);
+    fill_map(f, t, after, rows[1], turn->edge[1]);
+}
+
+void fil_nodal_let_ghosts(const FilRod *rod, const FilNodalSection *section, FilNodalTurn *turn) {
+    const int edges[2] = {section->e, section->f};
+    for (int side = 0; side < 2; side++) {
+        if (fil_nodal_element(rod, edges[side]) < 0) {
+            memset(turn->edge[side], 0, sizeof turn->edge[side]);
+            memset(turn->spin[side], 0, sizeof turn->spin[side]);
+        }
+    }
+}
