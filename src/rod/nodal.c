@@ -93,17 +93,9 @@ void fil_nodal_place(const FilRod *rod, double time, const FilShape *from, FilSh
     const FilNodal *nodal = rod->data;
     hold_end(rod, 0, time, from, to);
     hold_end(rod, 1, time, from, to);
-    int last = nodal->edge_count - nodal->ghosts[1];
-    for (int j = nodal->ghosts[0]; j < last; j++) {
-        const double *x = to->x + 3 * (ptrdiff_t)j;
-        fil_edge_place(&from->edges[j], x, x + 3, &to->edges[j]);
-    }
-    for (int j = 0; j + 1 < nodal->edge_count; j++) {
-        const FilEdge *e = &to->edges[j], *old = &from->edges[j];
-        double twist =
-            from->bends[j].kappa[0] + (e[1].spin - old[1].spin) - (e[0].spin - old[0].spin);
-        fil_bend_place(e, e + 1, twist, &to->bends[j]);
-    }
+    nodal->kernels->place_edges(nodal->ghosts[0], nodal->edge_count - nodal->ghosts[1], from->edges,
+                                to->x, to->edges);
+    nodal->kernels->place_joints(nodal->edge_count, from, to);
 }
 
 void fil_nodal_copy(const FilNodal *nodal, const FilShape *from, FilShape *to) {
@@ -116,24 +108,25 @@ void fil_nodal_copy(const FilNodal *nodal, const FilShape *from, FilShape *to) {
     }
 }
 
+// The anchor takes the state as it is, the shape is placed from there.
 void fil_nodal_load(FilNodal *nodal) {
-    FilShape *shape = &nodal->start;
-    memcpy(shape->x, nodal->x, sizeof(double) * 3 * (size_t)(nodal->edge_count + 1));
-    for (int j = 0; j < nodal->edge_count; j++) {
-        FilEdge as_is = {.spin = 0.0};
+    FilShape *shape = &nodal->start, *as_is = &nodal->anchor;
+    int n = nodal->edge_count;
+    memcpy(shape->x, nodal->x, sizeof(double) * 3 * (size_t)(n + 1));
+    for (int j = 0; j < n; j++) {
+        FilEdge *edge = &as_is->edges[j];
         const double *x = shape->x + 3 * (ptrdiff_t)j;
-        fil_subtract3(x + 3, x, as_is.t);
-        double inverse = 1.0 / fil_norm3(as_is.t);
+        fil_subtract3(x + 3, x, edge->t);
+        double inverse = 1.0 / fil_norm3(edge->t);
         for (int k = 0; k < 3; k++) {
-            as_is.t[k] *= inverse;
+            edge->t[k] *= inverse;
         }
-        fil_copy3(nodal->director + 3 * (ptrdiff_t)j, as_is.n1);
-        shape->edges[j].spin = 0.0;
-        fil_edge_place(&as_is, x, x + 3, &shape->edges[j]);
+        fil_copy3(nodal->director + 3 * (ptrdiff_t)j, edge->n1);
+        edge->spin = shape->edges[j].spin = 0.0;
+        as_is->bends[j].kappa[0] = j + 1 < n ? nodal->twist[j] : 0.0;
     }
-    for (int j = 0; j + 1 < nodal->edge_count; j++) {
-        fil_bend_place(&shape->edges[j], &shape->edges[j + 1], nodal->twist[j], &shape->bends[j]);
-    }
+    nodal->kernels->place_edges(0, n, as_is->edges, shape->x, shape->edges);
+    nodal->kernels->place_joints(n, as_is, shape);
     nodal->begun = nodal->tried = nodal->known = false;
 }
 

@@ -16,19 +16,6 @@
 #include "der_energy.h"
 #include "rod.h"
 
-typedef struct FilShape {
-    double *x;      // [edge_count + 1][3] m
-    FilEdge *edges; // [edge_count]
-    FilBend *bends; // [edge_count - 1], bend j between the edges j and j + 1
-} FilShape;
-
-// What a Hessian is made of.
-typedef struct FilSprings {
-    const FilEdgeSpring *stretch;
-    const FilBendSpring *bend;
-    const double *tension; // N, of each edge, instead of that of its stretch; may be NULL
-} FilSprings;
-
 typedef struct FilNodal {
     // model: frozen
     int edge_count; // with ghosts
@@ -60,16 +47,17 @@ typedef struct FilNodal {
     FilEdgeSpring *step_stretch; // with damping
     FilBendSpring *step_bend;
     double *step_inertia;
-    double *tension;       // [edge_count] N: what the Hessian takes for that of the anchor
-    double *kicked;        // [full_count]: the velocity the step begins with
-    double *push;          // [full_count] N, N m: what does not change in the step
-    double *pulls;         // [edge_count][4]: gradient by the edges' variables
-    double *gradient;      // [full_count]
-    double *work;          // [full_count]
-    double *rest;          // [dof_count]: A v+ - rhs
-    double relative;       // its size
-    double *own, *between; // [edge_count + 2][16]: blocks of the Hessian, edge j at j + 1
-    double *band;          // [full_count][width + 1]
+    double *tension;  // [edge_count] N: what the Hessian takes for that of the anchor
+    double *kicked;   // [full_count]: the velocity the step begins with
+    double *push;     // [full_count] N, N m: what does not change in the step
+    double *pulls;    // [edge_count][4]: gradient by the edges' variables
+    double *gradient; // [full_count]
+    double *work;     // [full_count]
+    double *rest;     // [dof_count]: A v+ - rhs
+    double relative;  // its size
+    double *scratch;  // [edge_count + 1][16]
+    double *band;     // [full_count][width + 1], see fil_band_room()
+    const FilDerKernels *kernels;
 } FilNodal;
 
 /// Create the model's part of a rod: `stride` 4 or 3. `start` as in FilRodTable.
@@ -132,10 +120,9 @@ void fil_nodal_copy(const FilNodal *nodal, const FilShape *from, FilShape *to);
 void fil_nodal_load(FilNodal *nodal);
 void fil_nodal_store(FilNodal *nodal);
 
-/// Gradient of the elastic energy of a shape, by edges (pulls) and by unknowns (full, overwritten);
-/// `stretch` may be NULL.
-void fil_nodal_pull(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
-                    const FilBendSpring *bend, double *full);
+/// Gradient of the elastic energy of a shape, by edges (pulls) and by unknowns (full, overwritten).
+void fil_nodal_pull(const FilNodal *nodal, const FilShape *shape, const FilSprings *springs,
+                    double *full);
 /// The band matrix `factor` times the elastic Hessian of a shape.
 void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilSprings *springs,
                        FilHessianPart part, double factor);

@@ -103,9 +103,8 @@ static FilStatus allocate(FilRod *rod, FilNodal *nodal) {
     nodal->gradient = FIL_NEW_ZEROED(arena, double, full);
     nodal->work = FIL_NEW_ZEROED(arena, double, full);
     nodal->rest = FIL_NEW_ZEROED(arena, double, full);
-    nodal->own = FIL_NEW_ZEROED(arena, double, 16 * (size_t)(n + 2));
-    nodal->between = FIL_NEW_ZEROED(arena, double, 16 * (size_t)(n + 2));
-    nodal->band = FIL_NEW_ZEROED(arena, double, (size_t)full *(size_t)(fil_nodal_width(nodal) + 1));
+    nodal->scratch = FIL_NEW_ZEROED(arena, double, 16 * (size_t)(n + 1));
+    nodal->band = FIL_NEW_ZEROED(arena, double, fil_band_room(n, nodal->stride));
     (void)allocate_shape(arena, n, &nodal->start);
     (void)allocate_shape(arena, n, &nodal->anchor);
     return allocate_shape(arena, n, &nodal->trial);
@@ -180,6 +179,7 @@ FilStatus fil_nodal_create(FilRod *rod, int stride, const double *start, FilErro
     }
     rod->data = nodal;
     nodal->stride = stride;
+    nodal->kernels = fil_der_kernels();
     int held[2];
     for (int end = 0; end < 2; end++) {
         FilEndKind kind = fil_nodal_end(rod, end)->kind;
@@ -236,7 +236,7 @@ void fil_nodal_place_ends(FilRod *rod) {
         return;
     }
     fil_lengths_fit(rod->element_count, rod->lengths, place[0], place[1],
-                    to->x + 3 * (ptrdiff_t)nodal->ghosts[0], nodal->own);
+                    to->x + 3 * (ptrdiff_t)nodal->ghosts[0], nodal->scratch);
     fil_nodal_place(rod, 0.0, &nodal->start, to);
     fil_nodal_copy(nodal, to, &nodal->start);
     fil_nodal_store(nodal);

@@ -45,19 +45,11 @@ void fil_nodal_add_loads(const FilRod *rod, double *full) {
     }
 }
 
-void fil_nodal_pull(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
-                    const FilBendSpring *bend, double *full) {
+void fil_nodal_pull(const FilNodal *nodal, const FilShape *shape, const FilSprings *springs,
+                    double *full) {
     int n = nodal->edge_count, stride = nodal->stride;
     double *g = nodal->pulls;
-    memset(g, 0, sizeof(double) * 4 * (size_t)n);
-    for (int j = 0; stretch != NULL && j < n; j++) {
-        fil_stretch_gradient(&shape->edges[j], &stretch[j], g + 4 * (ptrdiff_t)j);
-    }
-    for (int j = 0; j + 1 < n; j++) {
-        const FilEdge *e = &shape->edges[j];
-        fil_bend_gradient(e, e + 1, &shape->bends[j], &bend[j], g + 4 * (ptrdiff_t)j,
-                          g + 4 * (ptrdiff_t)(j + 1));
-    }
+    nodal->kernels->gradient(n, shape, springs, g);
     for (int end = 0; end < 2; end++) { // the vector of a ghost edge is given
         for (int k = 0; k < 3 && nodal->ghosts[end] == 1; k++) {
             g[4 * (ptrdiff_t)(end == 0 ? 0 : n - 1) + k] = 0.0;
@@ -82,89 +74,23 @@ void fil_nodal_gradient(const FilRod *rod, double *gradient) {
     fil_nodal_axes(rod, rod->state[0], axes);
     memset(nodal->work, 0, sizeof(double) * (size_t)nodal->full_count);
     fil_nodal_add_loads(rod, nodal->work);
-    fil_nodal_pull(nodal, &nodal->start, nodal->stretch, nodal->bend, nodal->gradient);
+    const FilSprings springs = {nodal->stretch, nodal->bend, NULL};
+    fil_nodal_pull(nodal, &nodal->start, &springs, nodal->gradient);
     for (int k = 0; k < nodal->full_count; k++) {
         nodal->gradient[k] -= nodal->work[k];
     }
     fil_nodal_gather(rod, axes, nodal->gradient, gradient);
 }
+
 // --- the Hessian ---------------------------------------------------------------------------------
-
-static void fill_blocks(const FilNodal *nodal, const FilShape *shape, const FilSprings *springs,
-                        FilHessianPart part) {
-    int n = nodal->edge_count;
-    double *own = nodal->own + 16, *between = nodal->between + 16;
-    memset(nodal->own, 0, sizeof(double) * 16 * (size_t)(n + 2));
-    memset(nodal->between, 0, sizeof(double) * 16 * (size_t)(n + 2));
-    for (int j = 0; j < n; j++) {
-        const FilEdgeSpring *spring = &springs->stretch[j];
-        double tension = springs->tension != NULL
-                             ? springs->tension[j]
-                             : spring->k * (shape->edges[j].length - spring->rest);
-        fil_stretch_hessian(&shape->edges[j], spring->k, tension, part, own + 16 * (ptrdiff_t)j);
-    }
-    fil_bends_hessian(n - 1, shape->edges, shape->bends, springs->bend, part, own, between);
-    if (nodal->ghosts[0] == 1) {
-        memset(own, 0, sizeof(double) * 16);
-        memset(between, 0, sizeof(double) * 16);
-    }
-    if (nodal->ghosts[1] == 1) {
-        memset(own + 16 * (ptrdiff_t)(n - 1), 0, sizeof(double) * 16);
-        memset(between + 16 * (ptrdiff_t)(n - 2), 0, sizeof(double) * 16);
-    }
-}
-
-// Rows of the unknowns of node i and its edge in the upper half of the band, from the blocks of the
-// edges around: x_i ends edge i - 1 and begins edge i.
-static void map_node(const FilNodal *nodal, int i, double factor, double *rows) {
-    const double *before = nodal->own + 16 * (ptrdiff_t)i, *own = before + 16;
-    const double *into = nodal->between + 16 * (ptrdiff_t)i, *out = into + 16;
-    int stride = nodal->stride, count = fil_nodal_width(nodal) + 1;
-    double line[12];
-    for (int a = 0; a < 3; a++) {
-        for (int b = 0; b < 3; b++) {
-            int ab = 4 * a + b;
-            line[b] = before[ab] + own[ab] - into[ab] - into[4 * b + a];
-            line[stride + b] = into[ab] - own[ab] + out[ab];
-            line[2 * stride + b] = -out[ab];
-        }
-        if (stride == 4) {
-            line[3] = into[4 * a + 3] - own[4 * a + 3];
-            line[7] = -out[4 * a + 3];
-        }
-        double *row = rows + (ptrdiff_t)a * count;
-        for (int k = 0; k < count; k++) {
-            row[k] = k + a < count ? factor * line[k + a] : 0.0;
-        }
-    }
-    if (stride == 4) {
-        double *row = rows + 3 * (ptrdiff_t)count;
-        row[0] = factor * own[15];
-        for (int b = 0; b < 3; b++) {
-            row[1 + b] = factor * (own[12 + b] - out[12 + b]);
-            row[5 + b] = factor * out[12 + b];
-        }
-        row[4] = factor * out[15];
-        row[8] = row[9] = row[10] = 0.0;
-    }
-}
 
 void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilSprings *springs,
                        FilHessianPart part, double factor) {
-    fill_blocks(nodal, shape, springs, part);
-    ptrdiff_t step = (ptrdiff_t)nodal->stride * (fil_nodal_width(nodal) + 1);
-    for (int i = 0; i < nodal->edge_count; i++) {
-        map_node(nodal, i, factor, nodal->band + step * i);
-    }
-    // the last node has no edge after it
-    int n = nodal->edge_count, count = fil_nodal_width(nodal) + 1;
-    const double *before = nodal->own + 16 * (ptrdiff_t)n;
-    for (int a = 0; a < 3; a++) {
-        double *row = nodal->band + step * n + (ptrdiff_t)a * count;
-        for (int k = 0; k < count; k++) {
-            row[k] = k + a < 3 ? factor * before[5 * a + k] : 0.0;
-        }
-    }
+    const FilBandFrame frame = {.edge_count = nodal->edge_count,
+                                .stride = nodal->stride,
+                                .ghosts = {nodal->ghosts[0], nodal->ghosts[1]},
+                                .factor = factor};
+    nodal->kernels->hessian(shape, springs, part, &frame, nodal->band);
 }
 
 static double *entry(const FilNodal *nodal, int row, int column) {

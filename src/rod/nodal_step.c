@@ -99,7 +99,8 @@ static void begin_step(FilRod *rod, double dt) {
             nodal->step_stretch[j] = nodal->stretch[j];
             nodal->step_stretch[j].k *= part;
         }
-        fil_nodal_pull(nodal, &nodal->start, nodal->step_stretch, nodal->bend, nodal->work);
+        const FilSprings springs = {nodal->step_stretch, nodal->bend, NULL};
+        fil_nodal_pull(nodal, &nodal->start, &springs, nodal->work);
         for (int k = 0; k < full; k++) {
             nodal->push[k] -= explicit_part * nodal->work[k];
         }
@@ -201,7 +202,8 @@ static void find_rest(FilRod *rod, double dt) {
     int n = nodal->edge_count, stride = nodal->stride;
     double theta = rod->theta, step = theta * dt, axes[2][3], top = 0.0, below = 0.0;
     fil_nodal_axes(rod, rod->state[0] + dt, axes);
-    fil_nodal_pull(nodal, &nodal->trial, nodal->step_stretch, nodal->step_bend, nodal->gradient);
+    const FilSprings springs = {nodal->step_stretch, nodal->step_bend, NULL};
+    fil_nodal_pull(nodal, &nodal->trial, &springs, nodal->gradient);
     fil_nodal_scatter(rod, axes, nodal->trial_velocity, nodal->work);
     static const double none[4] = {0.0};
     for (int i = 0; i <= n; i++) {
