@@ -156,7 +156,7 @@ FIL_TARGET static void FIL_KERNEL(place_edges)(int first, int last, const FilEdg
         }
         FIL_KERNEL(dot)(new.n1, new.n1, &length);
         FIL_KERNEL(root)(&length, &factor);
-        Lanes turn = new.spin - old.spin, c, s;
+        Lanes turn = new.spin - old.spin, c = {0.0}, s = {0.0};
         for (int l = 0; l < 4; l++) {
             turns |= turn[l] != 0.0;
             c[l] = turn[l] != 0.0 ? cos(turn[l]) : 1.0;
@@ -222,12 +222,12 @@ FIL_TARGET static void FIL_KERNEL(place_joints)(int count, const FilShape *from,
 
 // Stresses and the vectors made of them.
 INLINE FIL_KERNEL(stress)(const JointLanes *in, StressLanes *out) {
-    const Lanes *kappa = in->bend.kappa, *M = out->M, *k = in->spring;
-    Lanes along;
+    const Lanes *kappa = in->bend.kappa, *k = in->spring;
+    Lanes along, M[3];
     FIL_KERNEL(cross)(in->e.t, in->bend.d1, out->d2);
     for (int i = 0; i < 3; i++) {
         out->b[i] = (in->e.t[i] + in->f.t[i]) * in->bend.inverse;
-        out->M[i] = k[i] * (kappa[i] - k[3 + i]);
+        M[i] = out->M[i] = k[i] * (kappa[i] - k[3 + i]);
     }
     out->S = M[1] * kappa[1] + M[2] * kappa[2];
     for (int i = 0; i < 3; i++) {
@@ -247,7 +247,7 @@ FIL_TARGET static void FIL_KERNEL(gradient)(int count, const FilShape *shape,
     for (int j = 0; j < count; j += 4) {
         JointLanes in;
         StressLanes joint;
-        Lanes right[3], left[3], sum[4], next[4], k, tension;
+        Lanes right[3], left[3], sum[4], next[4], k = {0.0}, tension = {0.0};
         double *out[4];
         int lanes = count - j < 4 ? count - j : 4;
         FIL_KERNEL(load_joints)(shape, springs->bend, count, j, &in);
@@ -405,7 +405,7 @@ INLINE FIL_KERNEL(bend_blocks)(const JointLanes *in, FilHessianPart part, BlockL
 // own += the stretch of four edges; tension gives an edge stiffness across itself.
 INLINE FIL_KERNEL(add_stretch)(const FilSprings *springs, int count, int j, const EdgeLanes *e,
                                FilHessianPart part, Lanes *own) {
-    Lanes k, tension;
+    Lanes k = {0.0}, tension = {0.0};
     FIL_KERNEL(load_stretch)(springs, count, j, &e->length, &k, &tension);
     Lanes across = tension / e->length;
     if (part == FIL_HESSIAN_STRESSFREE) {
