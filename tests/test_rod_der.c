@@ -641,6 +641,33 @@ static void gyroscopic_forces_do_no_work(void) {
     }
 }
 
+static void shake_root(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->position[0] = 0.03 * sin(40.0 * time);
+    pose->position[2] = 0.02 * sin(63.0 * time);
+}
+
+// The root moves by several elements in a step; edges are pushed, pulled and turned over.
+static void a_hair_that_is_shaken_converges_in_large_steps(void) {
+    for (int k = 0; k < 4; k++) {
+        FilRodDef def = fil_rod_def_default();
+        def.model = k % 2 == 0 ? FIL_ROD_DER : FIL_ROD_CHAIN;
+        def.element_count = 50;
+        def.root_end.motion = shake_root;
+        def.natural_curvature[1] = k % 2 == 0 ? 30.0 : 0.0;
+        FilRod *rod = make_rod(&def);
+        int iterations = 0;
+        for (int i = 0; i < 50; i++) {
+            FilRodStepInfo info;
+            take_step(rod, k < 2 ? 5e-3 : 11e-3, &info);
+            CHECK(info.converged);
+            iterations += info.iterations;
+        }
+        CHECK(iterations < (k < 2 ? 350 : 500));
+        fil_rod_destroy(rod);
+    }
+}
+
 // Whatever the number of elements, and with it of lanes that are not used.
 static void variants_of_the_kernels_give_the_same_bits(void) {
     for (int k = 0; k < 40 && fil_der_variant(1) != NULL; k++) {
@@ -695,6 +722,7 @@ static void variants_of_the_kernels_give_the_same_bits(void) {
     X(gyroscopic_forces_do_no_work)                            \
     X(a_sliding_end_stays_on_its_axis)                         \
     X(a_rod_slides_freely_as_any_body_falls)                   \
+    X(a_hair_that_is_shaken_converges_in_large_steps)          \
     X(variants_of_the_kernels_give_the_same_bits)              \
     X(extreme_rods_step_or_are_refused)
 

@@ -47,6 +47,7 @@ typedef struct FilNodal {
     FilEdgeSpring *step_stretch; // with damping
     FilBendSpring *step_bend;
     double *step_inertia;
+    int passes;       // how often tensions were foretold in this step
     double *tension;  // [edge_count] N: what the Hessian takes for that of the anchor
     double *kicked;   // [full_count]: the velocity the step begins with
     double *push;     // [full_count] N, N m: what does not change in the step

@@ -33,6 +33,7 @@
 #include "math/band.h"
 #include "math/vec3.h"
 
+enum { most_predictions = 5 };           // of tensions in a step
 static const double tiny_inertia = 1e-9; // of the step's twist stiffness
 
 // A spring of `weight` with the damping c of a step that begins at `strain`.
@@ -118,6 +119,7 @@ static void begin_step(FilRod *rod, double dt) {
         const FilEdgeSpring *spring = &nodal->step_stretch[j];
         nodal->tension[j] = spring->k * (nodal->start.edges[j].length - spring->rest);
     }
+    nodal->passes = 0;
     nodal->dt = dt;
     nodal->begun = true;
     nodal->tried = nodal->known = false;
@@ -168,14 +170,18 @@ static void try_velocity(FilRod *rod, double dt, const double *velocity) {
     nodal->known = false;
 }
 
-// The tensions that go with the trial, to first order from the anchor.
+// The tensions that go with the trial, to first order from the anchor. An edge under pressure may
+// be kept stiff across itself by as much: steps that would fold it grow shorter.
 static void predict_tensions(FilNodal *nodal) {
+    bool near = nodal->passes++ < most_predictions;
     for (int j = 0; j < nodal->edge_count; j++) {
         const FilEdgeSpring *spring = &nodal->step_stretch[j];
         const double *x = nodal->trial.x + 3 * (ptrdiff_t)j;
-        double edge[3];
+        double edge[3], stretched = spring->k * (nodal->trial.edges[j].length - spring->rest);
         fil_subtract3(x + 3, x, edge);
-        nodal->tension[j] = spring->k * (fil_dot3(nodal->anchor.edges[j].t, edge) - spring->rest);
+        double along = fil_dot3(nodal->anchor.edges[j].t, edge);
+        double tension = spring->k * (along - spring->rest);
+        nodal->tension[j] = near ? fmin(stretched, fabs(tension)) : stretched;
     }
 }
 
