@@ -149,6 +149,10 @@ typedef struct FilNodalTurn {
 
 void fil_nodal_find_section(const FilRod *rod, int element, double u, FilNodalSection *section);
 void fil_nodal_find_turn(const FilRod *rod, const FilNodalSection *section, FilNodalTurn *turn);
+/// How the generalised force of a torque, fixed in space, changes with (e, turn of e, f, turn of
+/// f): the symmetric part, 8 x 8; before a free end, where e and f are one, the first 4.
+void fil_nodal_torque_hessian(const FilRod *rod, const FilNodalSection *section,
+                              const double torque[3], double H[64]);
 /// Leave out what ghost edges do: it is given.
 void fil_nodal_let_ghosts(const FilRod *rod, const FilNodalSection *section, FilNodalTurn *turn);
 

@@ -136,6 +136,41 @@ void fil_nodal_turn_ends(const FilRod *rod, double axes[2][3]) {
     }
 }
 
+// Subtract an entry of the edges' variables p and q of (e, turn of e, f, turn of f) from the band
+// matrix: an edge's vector is the place of its second node less that of its first.
+static void subtract_entry(const FilNodal *nodal, int e, int p, int q, double value) {
+    int first = 4 * (e + p / 4) + p % 4, second = 4 * (e + q / 4) + q % 4;
+    int rows = p % 4 == 3 ? 1 : 2, columns = q % 4 == 3 ? 1 : 2;
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++) {
+            bool opposite = (rows == 2 && i == 0) != (columns == 2 && j == 0);
+            if (first + 4 * i <= second + 4 * j) { // the upper half
+                *entry(nodal, first + 4 * i, second + 4 * j) -= opposite ? -value : value;
+            }
+        }
+    }
+}
+
+// The band matrix less how the forces of torques change.
+static void subtract_torques(const FilRod *rod) {
+    for (int k = 0; k < rod->load_count; k++) {
+        const FilRodLoad *load = &rod->loads[k];
+        FilNodalSection section;
+        double u, H[64];
+        if (fil_norm3(load->torque) == 0.0) {
+            continue;
+        }
+        int element = fil_rod_locate(rod, load->s, &u);
+        fil_nodal_find_section(rod, element, u, &section);
+        fil_nodal_torque_hessian(rod, &section, load->torque, H);
+        int count = section.f == section.e ? 4 : 8;
+        for (int at = 0; at < count * count; at++) {
+            int p = at / count, q = at % count;
+            subtract_entry(rod->data, section.e, p, q, H[8 * p + q]);
+        }
+    }
+}
+
 static void spread_band(const FilRod *rod, FilHessianPart part, double *dense) {
     const FilNodal *nodal = rod->data;
     int n = rod->dof_count, width = fil_nodal_width(nodal);
@@ -143,6 +178,9 @@ static void spread_band(const FilRod *rod, FilHessianPart part, double *dense) {
     fil_nodal_axes(rod, rod->state[0], axes);
     const FilSprings springs = {nodal->stretch, nodal->bend, NULL};
     fil_nodal_stiffen(nodal, &nodal->start, &springs, part, 1.0);
+    if (part == FIL_HESSIAN_FULL) {
+        subtract_torques(rod);
+    }
     fil_nodal_turn_ends(rod, axes);
     memset(dense, 0, sizeof(double) * (size_t)n * (size_t)n);
     for (int i = 0; i < n; i++) {

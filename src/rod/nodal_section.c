@@ -22,6 +22,8 @@
 //     spin = t x t' + (w m' + se' - kb(w) . (te' + t') / 2) t,
 //     m' = sf' - se' + kb . (te' + tf') / 2,    kb(w) = 2 te x t / (1 + te . t),
 // for the twist between two directions changes by half kb times how they turn (Bergou et al. 2008).
+// That depends on the edges' vectors and not on their frames; so does the force of a torque, whose
+// derivative by them, made symmetric, is the torque's part of the Hessian.
 #include "nodal.h"
 
 #include <string.h>
@@ -218,5 +220,115 @@ void fil_nodal_let_ghosts(const FilRod *rod, const FilNodalSection *section, Fil
             memset(turn->edge[side], 0, sizeof turn->edge[side]);
             memset(turn->spin[side], 0, sizeof turn->spin[side]);
         }
+    }
+}
+
+// --- how a torque's force changes ----------------------------------------------------------------
+
+// Numbers of a section that depend on g = te . tf alone, and how they change with it.
+typedef struct Bent {
+    double n, dn;       // |u|
+    double Y[2], dY[2]; // factors of te x tf in the spin about t
+} Bent;
+
+static Bent find_bent(const FilNodalSection *section, double g) {
+    double w = section->bend, a = 1.0 - w, n = section->shrink, m = section->twist;
+    double dn = a * w / n, q = 1.0 + (a + w * g) / n, dq = (w - (a + w * g) * dn / n) / n;
+    double k = 1.0 / (1.0 + g), dk = -k * k; // kb is 2 k te x tf, kb(w) is 2 b te x tf
+    double b = w / (n * q), db = -b * (dn / n + dq / q);
+    return (Bent){n,
+                  dn,
+                  {m * k - b * (1.0 + a / n), m * k - b * w / n},
+                  {m * dk - db * (1.0 + a / n) + b * a * dn / (n * n),
+                   m * dk - db * w / n + b * w * dn / (n * n)}};
+}
+
+// A torque's work, by te', tf' and the turns, is X[0] . te' + X[1] . tf' + along (spin parts), with
+//     X = part (torque x u) / n^2 + along Y te x tf,    along = torque . u / n.
+typedef struct TorqueForm {
+    double u[3], side[3], c[3]; // u, torque x u, te x tf
+    double along, X[2][3];
+} TorqueForm;
+
+static void fill_form(const FilEdge *const edges[2], const FilNodalSection *section,
+                      const Bent *bent, const double torque[3], TorqueForm *form) {
+    const double parts[2] = {1.0 - section->bend, section->bend};
+    for (int k = 0; k < 3; k++) {
+        form->u[k] = parts[0] * edges[0]->t[k] + parts[1] * edges[1]->t[k];
+    }
+    fil_cross3(torque, form->u, form->side);
+    fil_cross3(edges[0]->t, edges[1]->t, form->c);
+    form->along = fil_dot3(torque, form->u) / bent->n;
+    for (int side = 0; side < 2; side++) {
+        for (int k = 0; k < 3; k++) {
+            form->X[side][k] = parts[side] * form->side[k] / (bent->n * bent->n) +
+                               form->along * bent->Y[side] * form->c[k];
+        }
+    }
+}
+
+// One column: the forces on (e, turn of e, f, turn of f) change by `out` when the vector of edge
+// `moved` changes by `d`.
+static void vary_form(const FilEdge *const edges[2], const FilNodalSection *section,
+                      const TorqueForm *form, const double torque[3], int moved, const double d[3],
+                      double out[8]) {
+    const double parts[2] = {1.0 - section->bend, section->bend};
+    Bent bent = find_bent(section, fil_dot3(edges[0]->t, edges[1]->t));
+    const FilEdge *edge = edges[moved], *other = edges[1 - moved];
+    double n = bent.n, dt[3], longer = fil_dot3(edge->t, d), turned[3], dc[3];
+    for (int k = 0; k < 3; k++) {
+        dt[k] = (d[k] - longer * edge->t[k]) / edge->length;
+    }
+    fil_cross3(torque, dt, turned);
+    fil_cross3(dt, other->t, dc);
+    double dg = fil_dot3(dt, other->t), dn = bent.dn * dg, sign = moved == 0 ? 1.0 : -1.0;
+    double dalong = (parts[moved] * fil_dot3(torque, dt) - form->along * dn) / n;
+    for (int side = 0; side < 2; side++) {
+        const FilEdge *on = edges[side];
+        double dX[3], *to = out + 4 * (ptrdiff_t)side;
+        for (int k = 0; k < 3; k++) {
+            double swing = parts[moved] * turned[k] - 2.0 * form->side[k] * dn / n;
+            dX[k] = parts[side] * swing / (n * n) +
+                    (dalong * bent.Y[side] + form->along * bent.dY[side] * dg) * form->c[k] +
+                    form->along * bent.Y[side] * sign * dc[k];
+        }
+        // of (X - (X . t) t) / length
+        double own = side == moved ? 1.0 : 0.0, X = fil_dot3(form->X[side], on->t);
+        double dXt = fil_dot3(dX, on->t) + own * fil_dot3(form->X[side], dt);
+        for (int k = 0; k < 3; k++) {
+            double force = form->X[side][k] - X * on->t[k];
+            to[k] = dX[k] - dXt * on->t[k] - own * (X * dt[k] + force * longer / on->length);
+            to[k] /= on->length;
+        }
+        to[3] = (side == 0 ? 1.0 - section->twist : section->twist) * dalong;
+    }
+}
+
+void fil_nodal_torque_hessian(const FilRod *rod, const FilNodalSection *section,
+                              const double torque[3], double H[64]) {
+    const FilNodal *nodal = rod->data;
+    const int index[2] = {section->e, section->f};
+    const FilEdge *const edges[2] = {&nodal->start.edges[section->e],
+                                     &nodal->start.edges[section->f]};
+    double D[64] = {0.0};
+    TorqueForm form;
+    Bent bent = find_bent(section, fil_dot3(edges[0]->t, edges[1]->t));
+    fill_form(edges, section, &bent, torque, &form);
+    for (int c = 0; c < 8; c++) {
+        double column[8], d[3] = {0.0};
+        if (c % 4 == 3) {
+            continue;
+        }
+        d[c % 4] = 1.0;
+        vary_form(edges, section, &form, torque, c / 4, d, column);
+        for (int r = 0; r < 8; r++) {
+            D[8 * r + c] = column[r];
+        }
+    }
+    for (int k = 0; k < 64; k++) {
+        int r = k / 8, c = k % 8;
+        bool given =
+            fil_nodal_element(rod, index[r / 4]) < 0 || fil_nodal_element(rod, index[c / 4]) < 0;
+        H[k] = given ? 0.0 : 0.5 * (D[k] + D[8 * c + r]);
     }
 }
