@@ -46,8 +46,9 @@ typedef struct FilNodal {
     double dt;
     FilEdgeSpring *step_stretch; // with damping
     FilBendSpring *step_bend;
-    double *step_inertia;
-    int passes;       // how often tensions were foretold in this step
+    double *step_inertia, *step_drag; // [full_count] kg or kg m^2, kg/s
+    double *weight;                   // [full_count] of squares in the residual; 0 where held
+    int passes;                       // how often tensions were foretold in this step
     double *tension;  // [edge_count] N: what the Hessian takes for that of the anchor
     double *kicked;   // [full_count]: the velocity the step begins with
     double *push;     // [full_count] N, N m: what does not change in the step

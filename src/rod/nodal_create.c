@@ -93,7 +93,9 @@ static FilStatus allocate(FilRod *rod, FilNodal *nodal) {
     nodal->bend = FIL_NEW(arena, FilBendSpring, n);
     nodal->step_stretch = FIL_NEW(arena, FilEdgeSpring, n);
     nodal->step_bend = FIL_NEW(arena, FilBendSpring, n);
-    nodal->step_inertia = FIL_NEW(arena, double, n);
+    nodal->step_inertia = FIL_NEW_ZEROED(arena, double, full);
+    nodal->step_drag = FIL_NEW_ZEROED(arena, double, full);
+    nodal->weight = FIL_NEW_ZEROED(arena, double, full);
     nodal->tension = FIL_NEW_ZEROED(arena, double, n);
     nodal->anchor_velocity = FIL_NEW_ZEROED(arena, double, full);
     nodal->trial_velocity = FIL_NEW_ZEROED(arena, double, full);
