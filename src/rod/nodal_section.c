@@ -139,7 +139,7 @@ static void interpolate(const FilEdge *e, const FilEdge *f, double twist,
 // axis <- axis turned by `angle`, seen from itself.
 static void turn_axes(double axis[3][3], const double angle[3]) {
     double Q[9], old[3][3];
-    if (fil_norm3(angle) == 0.0) {
+    if (angle[0] == 0.0 && angle[1] == 0.0 && angle[2] == 0.0) {
         return;
     }
     memcpy(old, axis, sizeof old);
@@ -151,28 +151,55 @@ static void turn_axes(double axis[3][3], const double angle[3]) {
     }
 }
 
+// Whether the cell is of one section and one natural curvature: then w is a part of its length and
+// it does nothing by itself.
+static bool is_plain(const FilRod *rod, const Cell *cell) {
+    int e = fil_nodal_element(rod, cell->e), f = fil_nodal_element(rod, cell->f);
+    e = e < 0 ? f : e;
+    f = f < 0 ? e : f;
+    const double *K = rod->sections[e].kappa, *L = rod->sections[f].kappa;
+    const double *from = rod->natural + 6 * (ptrdiff_t)e, *to = rod->natural + 6 * (ptrdiff_t)f;
+    bool plain = true;
+    for (int k = 0; k < 3; k++) {
+        plain &= K[k] == L[k] && from[k] == from[3 + k] && from[k] == to[k] && from[k] == to[3 + k];
+    }
+    return plain && !is_open(cell);
+}
+
+// How far from e to f the section at `a` is, and what the natural shape adds to its turn.
+static void find_parts(const FilRod *rod, const Cell *cell, double a, FilNodalSection *section,
+                       double angle[3]) {
+    double here[3], all[3], whole[3], length = cell->parts[0] + cell->parts[1];
+    if (is_plain(rod, cell)) {
+        section->bend = section->twist = fmin(a / length, 1.0);
+        angle[0] = angle[1] = angle[2] = 0.0;
+        return;
+    }
+    sum_natural(rod, cell, a, angle);
+    if (is_open(cell)) {
+        return;
+    }
+    sum_compliance(rod, cell, a, here);
+    sum_compliance(rod, cell, length, all);
+    sum_natural(rod, cell, length, whole);
+    section->twist = fmin(here[0] / all[0], 1.0);
+    section->bend = fmin((here[1] + here[2]) / (all[1] + all[2]), 1.0);
+    for (int k = 0; k < 3; k++) {
+        angle[k] -= (k == 0 ? section->twist : section->bend) * whole[k];
+    }
+}
+
 void fil_nodal_find_section(const FilRod *rod, int element, double u, FilNodalSection *section) {
     const FilNodal *nodal = rod->data;
-    Cell cell;
-    double a = find_cell(rod, element, u, &cell), here[3], all[3], whole[3], angle[3];
-    *section = (FilNodalSection){.e = cell.e, .f = cell.f};
-    sum_natural(rod, &cell, a, angle);
-    if (!is_open(&cell)) {
-        double length = cell.parts[0] + cell.parts[1];
-        sum_compliance(rod, &cell, a, here);
-        sum_compliance(rod, &cell, length, all);
-        sum_natural(rod, &cell, length, whole);
-        section->twist = fmin(here[0] / all[0], 1.0);
-        section->bend = fmin((here[1] + here[2]) / (all[1] + all[2]), 1.0);
-        for (int k = 0; k < 3; k++) {
-            angle[k] -= (k == 0 ? section->twist : section->bend) * whole[k];
-        }
-    }
     const FilEdge *edges = nodal->start.edges;
+    Cell cell;
+    double a = find_cell(rod, element, u, &cell), angle[3];
+    *section = (FilNodalSection){.e = cell.e, .f = cell.f};
+    find_parts(rod, &cell, a, section, angle);
     interpolate(&edges[cell.e], &edges[cell.f],
                 is_open(&cell) ? 0.0 : nodal->start.bends[cell.e].kappa[0], section);
     fil_copy3(section->axis[0], section->t);
-    if (fabs(a) == 0.0 || (!is_open(&cell) && a >= cell.parts[0] + cell.parts[1])) {
+    if (a == 0.0 || (!is_open(&cell) && a >= cell.parts[0] + cell.parts[1])) {
         return; // the frame of an edge as it is
     }
     add_torques(rod, &cell, a, (const double(*)[3])section->axis, angle);
