@@ -126,6 +126,9 @@ void fil_nodal_load(FilNodal *nodal) {
         as_is->bends[j].kappa[0] = j + 1 < n ? nodal->twist[j] : 0.0;
     }
     nodal->kernels->place_edges(0, n, as_is->edges, shape->x, shape->edges);
+    for (int j = 0; j < n; j++) { // to the bit, so that a rod goes on from a state as it would have
+        fil_copy3(nodal->director + 3 * (ptrdiff_t)j, shape->edges[j].n1);
+    }
     nodal->kernels->place_joints(n, as_is, shape);
     nodal->begun = nodal->tried = nodal->known = false;
 }
