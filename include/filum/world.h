@@ -178,6 +178,37 @@ FIL_API FIL_MUST_CHECK FilStatus fil_world_step(FilWorld *world, FilStepInfo *in
 FIL_API double fil_world_time(const FilWorld *world); ///< s
 FIL_API int64_t fil_world_step_count(const FilWorld *world);
 
+// --- at rest -----------------------------------------------------------------------------------
+
+typedef struct FilSettleSettings {
+    double tolerance; ///< of the residual, above 0
+    int max_steps;    ///< at least 1; reaching it is a result, not an error
+    /// Called after every step; false stops. May be NULL.
+    bool (*on_step)(void *user, int step, double residual);
+    void *user;
+} FilSettleSettings;
+
+/// 1e-6, 10 000 steps.
+FIL_API FilSettleSettings fil_settle_settings_default(void);
+
+typedef struct FilSettleInfo {
+    int steps;
+    /// What is not balanced: the largest acceleration that would follow, relative to gravity (or,
+    /// without gravity, m/s^2).
+    double residual;
+    double friction_residual; ///< `scaled`, of the last friction problem
+    int contact_count, active_count;
+    bool converged;
+} FilSettleInfo;
+
+/// Bring the world to an equilibrium with friction: all velocities 0, every contact inside its
+/// cone. It is reached by implicit steps that each begin at rest and grow as they calm down: what
+/// slides on the way slides with friction. Time does not move, and ends that are driven stay where
+/// they are.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_settle(FilWorld *world,
+                                                  const FilSettleSettings *settings,
+                                                  FilSettleInfo *info, FilError *error);
+
 // --- contacts ------------------------------------------------------------------------------------
 
 // One table: what a contact did in the last step.

@@ -34,6 +34,16 @@ static void rod_get_velocity(const void *self, double *velocity) {
     rod->table->get_velocity(rod, velocity);
 }
 
+static void rod_stop(void *self) {
+    FilRod *rod = self;
+    rod->table->stop(rod);
+}
+
+static void rod_set_time(void *self, double time) {
+    FilRod *rod = self;
+    rod->state[0] = time;
+}
+
 static void rod_move(void *self, const double *dx) {
     FilRod *rod = self;
     rod->table->move(rod, dx);
@@ -63,6 +73,8 @@ const FilBodyTable fil_body_rod = {
     .free_step = rod_free_step,
     .advance = rod_advance,
     .get_velocity = rod_get_velocity,
+    .stop = rod_stop,
+    .set_time = rod_set_time,
     .move = rod_move,
     .energy = rod_energy,
     .state_count = rod_state_count,
@@ -101,6 +113,16 @@ static void rigid_get_velocity(const void *self, double *velocity) {
     memcpy(velocity, rigid->velocity, sizeof rigid->velocity);
 }
 
+static void rigid_stop(void *self) {
+    FilRigid *rigid = self;
+    memset(rigid->velocity, 0, sizeof rigid->velocity);
+}
+
+static void rigid_set_time(void *self, double time) {
+    (void)self; // it has no clock
+    (void)time;
+}
+
 static void rigid_move(void *self, const double *dx) {
     FilRigid *rigid = self;
     fil_rigid_move(rigid, dx);
@@ -134,6 +156,8 @@ const FilBodyTable fil_body_rigid = {
     .free_step = rigid_free_step,
     .advance = rigid_advance,
     .get_velocity = rigid_get_velocity,
+    .stop = rigid_stop,
+    .set_time = rigid_set_time,
     .move = rigid_move,
     .energy = rigid_energy,
     .state_count = rigid_state_count,

@@ -22,6 +22,10 @@ typedef struct FilBodyTable {
     /// Take the step with the velocity of its end. False when it leaves the range of numbers.
     bool (*advance)(void *self, double dt, const double *velocity);
     void (*get_velocity)(const void *self, double *velocity);
+    /// All velocities to 0.
+    void (*stop)(void *self);
+    /// Set the clock, of bodies that have one.
+    void (*set_time)(void *self, double time);
     /// Move the configuration along dx; velocities stay.
     void (*move)(void *self, const double *dx);
     void (*energy)(const void *self, FilRodEnergy *energy);

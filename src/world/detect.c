@@ -133,7 +133,8 @@ static bool skip_pair(const void *user, int i, int j) {
         return true;
     }
     if (a->obstacle >= 0 || b->obstacle >= 0) {
-        return a->rooted == b->obstacle + 1 || b->rooted == a->obstacle + 1;
+        const FilPiece *body = a->obstacle < 0 ? a : b;
+        return body->rooted == 1 + (a->obstacle < 0 ? b->obstacle : a->obstacle);
     }
     if (a->body != b->body) {
         return false;

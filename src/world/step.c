@@ -26,8 +26,6 @@ enum {
     MAX_ACTIVE_ROUNDS = 12 // of adding contacts that overlap
 };
 
-typedef enum Verdict { TAKEN, TOO_VIOLENT } Verdict;
-
 // --- preparation ---------------------------------------------------------------------------------
 
 static FilStatus reserve_try(FilWorld *world, double dt, FilWorldTry *step, FilError *error) {
@@ -602,9 +600,8 @@ static FilStatus add_passed(FilWorld *world, FilWorldTry *step, const int *passe
     return FIL_OK;
 }
 
-// `last`: smaller steps are not allowed, so what passes through is only counted.
-static FilStatus try_step(FilWorld *world, double dt, bool last, FilStepInfo *info,
-                          Verdict *verdict, FilError *error) {
+FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
+                             FilError *error) {
     FilWorldTry step;
     FilPose *poses;
     double start = fil_seconds();
@@ -632,11 +629,11 @@ static FilStatus try_step(FilWorld *world, double dt, bool last, FilStepInfo *in
         }
         restore_states(world, step.states);
         if (!added) {
-            *verdict = TOO_VIOLENT;
+            *taken = false;
             return FIL_OK;
         }
     }
-    *verdict = TAKEN;
+    *taken = true;
     finish_obstacles(world);
     world->time += dt;
     return record_contacts(world, &step, info, error);
@@ -650,10 +647,10 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
     // a step is cut in halves of halves: `left` of 2^depth parts
     int depth = 0, left = 1;
     while (left > 0) {
-        Verdict verdict;
-        FIL_TRY(try_step(world, ldexp(world->def.step, -depth), depth == world->def.max_halvings,
-                         result, &verdict, error));
-        if (verdict == TAKEN) {
+        bool taken;
+        FIL_TRY(fil_world_try_step(world, ldexp(world->def.step, -depth),
+                                   depth == world->def.max_halvings, result, &taken, error));
+        if (taken) {
             result->substeps++;
             left--;
         } else if (depth < world->def.max_halvings) {

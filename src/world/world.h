@@ -149,9 +149,19 @@ typedef struct FilWorldTry {
 
 // --- growing arrays ------------------------------------------------------------------------------
 
+/// The mass of all bodies, kg.
+double fil_world_mass(const FilWorld *world);
+
 /// Room for `count` items of `size` bytes in `*items`, keeping what is there.
 FilStatus fil_world_reserve(FilWorld *world, void *items, int *room, int64_t count, size_t size,
                             FilError *error);
+
+// --- step.c --------------------------------------------------------------------------------------
+
+/// One step of `dt`. `taken` is false, and the world as before, where the step is too violent;
+/// with `last` set what passes through something else is only counted.
+FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
+                             FilError *error);
 
 // --- pieces.c ------------------------------------------------------------------------------------
 
