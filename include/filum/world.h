@@ -21,30 +21,37 @@ extern "C" {
 #endif
 
 // How contact and friction are treated. All but `exact` are comparators: what others do.
-#define FIL_CONTACT_LAWS(X)                                                                       \
-    X(FIL_CONTACT_EXACT, "exact", "Signorini's condition and Coulomb's cone, solved exactly")     \
-    X(FIL_CONTACT_PENALTY, "penalty", "springs push bodies apart, friction is viscous, explicit") \
-    X(FIL_CONTACT_REGULARISED, "regularised",                                                     \
-      "exact contact; friction creeps instead of sticking")                                       \
-    X(FIL_CONTACT_TRESCA, "tresca", "friction bounded by a frictionless solve")                   \
-    X(FIL_CONTACT_CONVEX, "convex", "one convex problem a step: sliding lifts bodies off")        \
-    X(FIL_CONTACT_LINEARISED, "linearised", "a pyramid in place of the cone")
+#define FIL_CONTACT_TABLE(X)                                          \
+    X(FIL_CONTACT_EXACT, "exact", "bodies never overlap (Signorini)") \
+    X(FIL_CONTACT_PENALTY, "penalty", "springs push overlap apart, explicitly (comparator)")
 
-typedef enum FilContactLaw { FIL_CONTACT_LAWS(FIL_NAMED_ENUM) FIL_CONTACT_LAW_COUNT } FilContactLaw;
+#define FIL_FRICTION_LAW_TABLE(X)                                                    \
+    X(FIL_LAW_EXACT, "exact", "Coulomb friction, with its cone")                     \
+    X(FIL_LAW_REGULARISED, "regularised",                                            \
+      "proportional to the slip speed below a threshold: it creeps (comparator)")    \
+    X(FIL_LAW_TRESCA, "tresca", "threshold from a frictionless solve (comparator)")  \
+    X(FIL_LAW_CONVEX, "convex", "one convex problem a step: it lifts (comparator)")  \
+    X(FIL_LAW_LINEARISED, "linearised", "a pyramid in place of the cone (comparator)")
+
+typedef enum FilContactKind { FIL_CONTACT_TABLE(FIL_NAMED_ENUM) FIL_CONTACT_COUNT } FilContactKind;
+typedef enum FilFrictionLaw { FIL_FRICTION_LAW_TABLE(FIL_NAMED_ENUM) FIL_LAW_COUNT } FilFrictionLaw;
 
 /// "exact" for FIL_CONTACT_EXACT; NULL when out of range.
-FIL_API const char *fil_contact_law_name(FilContactLaw law);
+FIL_API const char *fil_contact_kind_name(FilContactKind kind);
+FIL_API const char *fil_friction_law_name(FilFrictionLaw law);
 
 typedef struct FilWorldDef {
     double step;             ///< s
     double gravity[3];       ///< m/s^2, of all rods and bodies
     double wind[3];          ///< m/s, of the air that drags rods along
     double friction_default; ///< for pairs of materials that nobody set; below 0: that is an error
-    FilContactLaw law;
+    FilContactKind contact;
+    FilFrictionLaw law;
     FilFrictionSettings solver; ///< tolerance, thread_count, and which solver for `exact`
     double margin;              ///< m: contacts are found this long before they touch; 0: choose
     double penalty_stiffness;   ///< N/m, for `penalty`
-    double creep_speed;         ///< m/s: slower than this `regularised` creeps
+    double penalty_damping;     ///< N s/m, for `penalty`
+    double slip_speed;          ///< m/s: slower than this `regularised` and `penalty` creep
     int max_newton;   ///< linearisations of elasticity in a step with contacts, at least 1
     int max_halvings; ///< how often a step may be halved that is too violent, 0 to 20
     bool sleeping;    ///< bodies that come to rest are left alone until touched

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "math/vec3.h"
 #include "math/vector.h"
 
 typedef struct Build {
@@ -30,6 +31,7 @@ typedef struct Build {
     double **room;   // [threads] scratch
     int *start, *column;
     double *value, *b, *mu;
+    double *compliance; // [count][9], or NULL
     FilBlockKind *kinds;
 } Build;
 
@@ -239,6 +241,16 @@ static void fill_row(const Build *build, int a) {
     }
 }
 
+// Regularised friction: u_T = -(slip speed / mu r_N) r_T until |r_T| = mu r_N, the normal impulse
+// that of the step before.
+static void fill_compliance(const Build *build, const FilWorkContact *contact, double *block) {
+    double push = fil_dot3(contact->normal, contact->memory.impulse);
+    memset(block, 0, 9 * sizeof(double));
+    if (contact->kind == FIL_BLOCK_COULOMB && contact->mu * push > 0.0) {
+        block[4] = block[8] = build->world->def.slip_speed / (contact->mu * push);
+    }
+}
+
 static void fill_range(void *context, int first, int last) {
     const Build *build = context;
     for (int a = first; a < last; a++) {
@@ -253,6 +265,9 @@ static void fill_range(void *context, int first, int last) {
         }
         build->mu[a] = contact->mu;
         build->kinds[a] = contact->kind;
+        if (build->compliance != NULL) {
+            fill_compliance(build, contact, build->compliance + 9 * (ptrdiff_t)a);
+        }
     }
 }
 
@@ -277,6 +292,9 @@ static FilStatus reserve_rows(FilWorld *world, Build *build, FilError *error) {
     build->b = FIL_NEW(arena, double, 3 * (size_t)build->count + 1);
     build->mu = FIL_NEW(arena, double, (size_t)build->count + 1);
     build->kinds = FIL_NEW(arena, FilBlockKind, (size_t)build->count + 1);
+    if (world->def.law == FIL_LAW_REGULARISED) {
+        build->compliance = FIL_NEW(arena, double, 9 * (size_t)build->count + 1);
+    }
     if (arena->failed) {
         return no_memory(build, error);
     }
@@ -318,6 +336,7 @@ FilStatus fil_world_problem_build(FilWorld *world, const FilWorldTry *step, cons
         .form = FIL_FORM_BLOCKS,
         .blocks = {.start = build.start, .column = build.column, .value = build.value},
         .b = build.b,
+        .compliance = build.compliance,
     };
     return FIL_OK;
 }

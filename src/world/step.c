@@ -218,10 +218,10 @@ static void guess_impulse(const FilWorkContact *contact, const FilFrictionProble
 }
 
 static FilFrictionSettings settings_of(const FilWorld *world) {
-    static const FilFrictionSolver solvers[FIL_CONTACT_LAW_COUNT] = {
-        [FIL_CONTACT_TRESCA] = FIL_SOLVER_TRESCA,
-        [FIL_CONTACT_CONVEX] = FIL_SOLVER_CONVEX,
-        [FIL_CONTACT_LINEARISED] = FIL_SOLVER_LINEARISED,
+    static const FilFrictionSolver solvers[FIL_LAW_COUNT] = {
+        [FIL_LAW_TRESCA] = FIL_SOLVER_TRESCA,
+        [FIL_LAW_CONVEX] = FIL_SOLVER_CONVEX,
+        [FIL_LAW_LINEARISED] = FIL_SOLVER_LINEARISED,
     };
     FilFrictionSettings settings = world->def.solver;
     settings.warm_start = true;
@@ -371,6 +371,24 @@ static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows 
     return FIL_OK;
 }
 
+// The comparator `penalty`: springs at overlaps, and friction against the velocities with which the
+// step begins.
+static void push_apart(FilWorld *world, FilWorldTry *step, const FilRows *rows) {
+    const FilWorldDef *def = &world->def;
+    for (int i = 0; i < step->contact_count; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        double *r = step->r + 3 * (ptrdiff_t)i, *u = step->u + 3 * (ptrdiff_t)i;
+        fil_rows_velocity(world, step, rows, step->before, i, u);
+        double force = -def->penalty_stiffness * contact->gap - def->penalty_damping * u[0];
+        double slip = fmax(hypot(u[1], u[2]), def->slip_speed);
+        r[0] = contact->gap < 0.0 ? step->dt * fmax(force, 0.0) : 0.0;
+        r[1] = -contact->mu * r[0] * u[1] / slip;
+        r[2] = -contact->mu * r[0] * u[2] / slip;
+    }
+    fil_rows_push(world, rows, step->r, step->after);
+    add_free(world, step);
+}
+
 // v+ of all bodies into step->after: linearise, solve, add contacts that now overlap, until nothing
 // changes any more.
 static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
@@ -388,6 +406,10 @@ static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *inf
     start = fil_seconds();
     FIL_TRY(fil_rows_build(world, step, &rows, error));
     FIL_TRY(begin_active(world, step, &rows, &active, error));
+    if (world->def.contact == FIL_CONTACT_PENALTY) {
+        push_apart(world, step, &rows);
+        return FIL_OK;
+    }
     for (int round = 1, newton = 1;; round++) {
         FilArenaMark mark = fil_arena_mark(&world->scratch);
         FilFrictionProblem problem;
@@ -613,7 +635,7 @@ FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo 
         int *passed, count = 0;
         FIL_TRY(take_try(world, &step, info, &failed, error));
         start = fil_seconds();
-        if (!failed) {
+        if (!failed && world->def.contact == FIL_CONTACT_EXACT) {
             FIL_TRY(fil_world_find_passed(world, &step, poses, &passed, &count, error));
         }
         info->seconds.sweep += fil_seconds() - start;

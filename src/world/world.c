@@ -8,11 +8,16 @@
 #include "math/vec3.h"
 #include "rod/rod.h"
 
-const char *fil_contact_law_name(FilContactLaw law) {
 #define NAME(code, name, text) [code] = name,
-    static const char *const names[FIL_CONTACT_LAW_COUNT] = {FIL_CONTACT_LAWS(NAME)};
-#undef NAME
-    return (unsigned)law < FIL_CONTACT_LAW_COUNT ? names[law] : NULL;
+
+const char *fil_contact_kind_name(FilContactKind kind) {
+    static const char *const names[FIL_CONTACT_COUNT] = {FIL_CONTACT_TABLE(NAME)};
+    return (unsigned)kind < FIL_CONTACT_COUNT ? names[kind] : NULL;
+}
+
+const char *fil_friction_law_name(FilFrictionLaw law) {
+    static const char *const names[FIL_LAW_COUNT] = {FIL_FRICTION_LAW_TABLE(NAME)};
+    return (unsigned)law < FIL_LAW_COUNT ? names[law] : NULL;
 }
 
 FilWorldDef fil_world_def_default(void) {
@@ -20,10 +25,9 @@ FilWorldDef fil_world_def_default(void) {
         .step = 1e-3,
         .gravity = {0.0, 0.0, -9.81},
         .friction_default = -1.0,
-        .law = FIL_CONTACT_EXACT,
         .solver = fil_friction_settings_default(),
         .penalty_stiffness = 1e3,
-        .creep_speed = 1e-3,
+        .slip_speed = 1e-3,
         .max_newton = 6,
         .max_halvings = 8,
     };
@@ -58,16 +62,22 @@ static FilStatus check_def(const FilWorldDef *def, FilError *error) {
     if (isnan(def->friction_default) || isinf(def->friction_default)) {
         return fil_fail(error, FIL_E_ARGUMENT, "friction_default is not finite");
     }
-    if ((unsigned)def->law >= FIL_CONTACT_LAW_COUNT) {
-        return fil_fail(error, FIL_E_ARGUMENT, "law is %d; it must be one of FilContactLaw",
-                        (int)def->law);
+    if ((unsigned)def->contact >= FIL_CONTACT_COUNT || (unsigned)def->law >= FIL_LAW_COUNT) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "contact is %d and law is %d; they must be FilContactKind and "
+                        "FilFrictionLaw",
+                        (int)def->contact, (int)def->law);
     }
     if (!(def->margin >= 0.0 && isfinite(def->margin))) {
         return fil_fail(error, FIL_E_ARGUMENT, "margin is %g; it must be 0 or positive",
                         def->margin);
     }
     FIL_TRY(check_positive(def->penalty_stiffness, "penalty_stiffness", error));
-    FIL_TRY(check_positive(def->creep_speed, "creep_speed", error));
+    FIL_TRY(check_positive(def->slip_speed, "slip_speed", error));
+    if (!(def->penalty_damping >= 0.0 && isfinite(def->penalty_damping))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "penalty_damping is %g; it must be 0 or positive",
+                        def->penalty_damping);
+    }
     if (def->max_newton < 1) {
         return fil_fail(error, FIL_E_ARGUMENT, "max_newton is %d; it must be at least 1",
                         def->max_newton);
@@ -166,8 +176,8 @@ FilStatus fil_world_add_material(FilWorld *world, double restitution, int *mater
         return fil_fail(error, FIL_E_ARGUMENT, "restitution is %g; it must be 0 to 1", restitution);
     }
     FIL_TRY(fil_world_reserve(world, &world->materials, &world->material_room,
-                              world->material_count + 1, sizeof(FilMaterial), error));
-    world->materials[world->material_count] = (FilMaterial){.restitution = restitution};
+                              world->material_count + 1, sizeof(FilWorldMaterial), error));
+    world->materials[world->material_count] = (FilWorldMaterial){.restitution = restitution};
     *material = world->material_count++;
     return FIL_OK;
 }

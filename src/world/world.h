@@ -47,9 +47,9 @@ typedef struct FilPiece {
     int rooted;    // 1 + the obstacle in which the held end of a rod is rooted; 0: none
 } FilPiece;
 
-typedef struct FilMaterial {
+typedef struct FilWorldMaterial {
     double restitution;
-} FilMaterial;
+} FilWorldMaterial;
 
 typedef struct FilPairLaw {
     int a, b; // materials, a <= b
@@ -105,7 +105,7 @@ struct FilWorld {
     FilBody *bodies;
     FilObstacle *obstacles;
     FilPiece *pieces;
-    FilMaterial *materials;
+    FilWorldMaterial *materials;
     FilPairLaw *laws;
     FilJoint *joints;
     int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room;
