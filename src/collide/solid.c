@@ -13,7 +13,7 @@
 #include "math/vec3.h"
 #include "segment.h"
 
-double fil_box_point(const double h[3], const double x[3], double normal[3]) {
+static double box_point(const double h[3], const double x[3], double normal[3]) {
     double e[3], sum = 0.0, depth = DBL_MAX;
     int nearest = 0;
     for (int k = 0; k < 3; k++) {
@@ -36,7 +36,7 @@ double fil_box_point(const double h[3], const double x[3], double normal[3]) {
     return -depth;
 }
 
-double fil_cylinder_point(double radius, double half, const double x[3], double normal[3]) {
+static double cylinder_point(double radius, double half, const double x[3], double normal[3]) {
     const double rho = sqrt(x[1] * x[1] + x[2] * x[2]);
     const double side = rho - radius, cap = fabs(x[0]) - half;
     const double out[3] = {copysign(1.0, x[0]), rho > 0.0 ? x[1] / rho : 1.0,
@@ -55,12 +55,12 @@ double fil_cylinder_point(double radius, double half, const double x[3], double 
     return distance;
 }
 
-static double point_distance(const FilShape *shape, const double x[3], double normal[3]) {
+double fil_solid_point(const FilShape *shape, const double x[3], double normal[3]) {
     if (shape->kind == FIL_SHAPE_BOX) {
         const double h[3] = {0.5 * shape->size[0], 0.5 * shape->size[1], 0.5 * shape->size[2]};
-        return fil_box_point(h, x, normal);
+        return box_point(h, x, normal);
     }
-    return fil_cylinder_point(shape->radius, 0.5 * shape->length, x, normal);
+    return cylinder_point(shape->radius, 0.5 * shape->length, x, normal);
 }
 
 // The derivative g at t; fills what is known there.
@@ -69,7 +69,7 @@ static double slope(const FilShape *shape, const double x[2][3], const double d[
     double point[3];
     fil_segment_point(x, t, point);
     gap->t = t;
-    gap->distance = point_distance(shape, point, gap->normal);
+    gap->distance = fil_solid_point(shape, point, gap->normal);
     return gap->distance > 0.0 ? gap->distance * fil_dot3(gap->normal, d) : 0.0;
 }
 
