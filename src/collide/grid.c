@@ -188,6 +188,9 @@ static FilStatus fail_pairs(FilError *error, int64_t count) {
 
 // Twice what is needed now, so that a growing number of pairs settles soon.
 static FilStatus need_range(FilGrid *grid, Range *range, FilError *error) {
+    if (range->count <= range->capacity) {
+        return FIL_OK;
+    }
     free_array(grid, range->pair, (size_t)range->capacity, sizeof(PairOfBoxes));
     range->capacity = 0;
     range->pair = get_array(grid, (size_t)(2 * range->count), sizeof(PairOfBoxes));
@@ -195,6 +198,7 @@ static FilStatus need_range(FilGrid *grid, Range *range, FilError *error) {
         return fail_pairs(error, range->count);
     }
     range->capacity = 2 * range->count;
+    range->count = -1; // to be done again
     return FIL_OK;
 }
 
@@ -621,20 +625,25 @@ static void cut_ranges(FilGrid *grid) {
     }
 }
 
+// Larger buffers for the ranges that need them; whether there are any.
+static FilStatus grow_ranges(FilGrid *grid, bool *grown, FilError *error) {
+    *grown = false;
+    for (int k = 0; k < grid->range_count; k++) {
+        *grown = *grown || grid->range[k].count > grid->range[k].capacity;
+        FIL_TRY(need_range(grid, &grid->range[k], error));
+    }
+    return FIL_OK;
+}
+
 static FilStatus find_pairs(FilGrid *grid, int threads, int64_t *total, FilError *error) {
-    for (bool again = true; again;) {
+    bool again = true;
+    while (again) {
         fil_parallel_for(grid->range_count, threads, meet_range, grid);
-        again = false;
-        *total = 0;
-        for (int k = 0; k < grid->range_count; k++) {
-            Range *range = &grid->range[k];
-            *total += range->count;
-            if (range->count > range->capacity) {
-                FIL_TRY(need_range(grid, range, error));
-                range->count = -1;
-                again = true;
-            }
-        }
+        FIL_TRY(grow_ranges(grid, &again, error));
+    }
+    *total = 0;
+    for (int k = 0; k < grid->range_count; k++) {
+        *total += grid->range[k].count;
     }
     return FIL_OK;
 }
@@ -674,36 +683,37 @@ static void sort_pairs(FilGrid *grid, int64_t total) {
     }
 }
 
-FilStatus fil_grid_pairs(FilGrid *grid, int count, const FilBox *boxes, FilPairFilter skip,
-                         const void *user, int threads, const int (**pairs)[2], int64_t *pair_count,
-                         FilError *error) {
-    FIL_ASSERT(count >= 0);
-    if (count < 2) {
-        *pairs = NULL;
-        *pair_count = 0;
-        return FIL_OK;
+// What the last lanes read beyond the boxes, and mask out.
+static void pad_boxes(FilGrid *grid) {
+    const size_t stride = (size_t)grid->count + LANES;
+    for (int k = 0; k < 3; k++) {
+        memset(grid->low + k * stride + grid->count, 0, LANES * sizeof(float));
+        memset(grid->high + k * stride + grid->count, 0, LANES * sizeof(float));
     }
-    FIL_TRY(need_boxes(grid, count, error));
-    grid->count = count;
-    grid->boxes = boxes;
-    grid->skip = skip;
-    grid->user = user;
-    shape_grid(grid);
-    fil_parallel_ranges(count, GRAIN, threads, make_entries, grid);
-    sort_entries(grid);
-    fil_parallel_ranges(count, GRAIN, threads, fill_boxes, grid);
-    find_rows(grid);
-    const size_t stride = (size_t)count + LANES;
-    for (int k = 0; k < 3; k++) { // read by the last lanes, and masked out
-        for (int lane = 0; lane < LANES; lane++) {
-            grid->low[k * stride + count + lane] = grid->high[k * stride + count + lane] = 0.0F;
-        }
-    }
-    cut_ranges(grid);
+}
+
+FilStatus fil_grid_pairs(FilGrid *grid, const FilGridQuery *query, const int (**pairs)[2],
+                         int64_t *pair_count, FilError *error) {
+    FIL_ASSERT(query->count >= 0);
+    const int threads = query->threads;
     int64_t total = 0;
-    FIL_TRY(find_pairs(grid, threads, &total, error));
-    FIL_TRY(need_pairs(grid, total, error));
-    sort_pairs(grid, total);
+    if (query->count >= 2) {
+        FIL_TRY(need_boxes(grid, query->count, error));
+        grid->count = query->count;
+        grid->boxes = query->boxes;
+        grid->skip = query->skip;
+        grid->user = query->user;
+        shape_grid(grid);
+        fil_parallel_ranges(grid->count, GRAIN, threads, make_entries, grid);
+        sort_entries(grid);
+        fil_parallel_ranges(grid->count, GRAIN, threads, fill_boxes, grid);
+        pad_boxes(grid);
+        find_rows(grid);
+        cut_ranges(grid);
+        FIL_TRY(find_pairs(grid, threads, &total, error));
+        FIL_TRY(need_pairs(grid, total, error));
+        sort_pairs(grid, total);
+    }
     *pairs = (const int(*)[2])grid->pairs;
     *pair_count = total;
     return FIL_OK;
