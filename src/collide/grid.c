@@ -12,7 +12,7 @@
 // those of all coarser ones. What fits no level is met by every row. So boxes of any size may be
 // mixed, and cost what they overlap.
 //
-// Numbers. Boxes are kept as floats from a common origin, rounded outwards, and tested four at a
+// Numbers. Boxes are kept as floats from a common origin, rounded outwards, and tested eight at a
 // time; a pair that is apart by less than the rounding may be among those found, none is missing.
 // (Testing again in doubles was tried: it fetches each box from where it came, and costs as much
 // as all the rest.) Beginnings are sorted by 21 bits, rounded down, which saves a pass. Cells far
@@ -39,7 +39,7 @@ enum {
     ORDER_DROPPED = 11, // of 32
     DIGIT_BITS = 11,
     DIGITS = 5,
-    LANES = 4,
+    LANES = 8,
     SAMPLES = 255,
     RANGES_MAX = 64,
     RANGE_BOXES = 1024,
@@ -273,7 +273,7 @@ static void shape_grid(FilGrid *grid) {
     sort_numbers(value, found);
     const double median = found > 0 ? value[found / 2] : 0.0;
     const double across = fmax(spread[grid->axis[1]], spread[grid->axis[2]]);
-    const double cell = fmax(1.25 * median, across / CELL_MAX);
+    const double cell = fmax(1.3 * median, across / CELL_MAX);
     grid->cell = cell > 1e-290 && cell <= 1e302 ? cell : 1.0;
     for (int level = 0; level < LEVELS; level++) {
         grid->per_cell[level] = ldexp(1.0 / grid->cell, -level);
@@ -446,31 +446,48 @@ static void add_pair(const FilGrid *grid, Range *range, int p, int q) {
     range->count++;
 }
 
-// Which of the LANES boxes from `at` on overlap with box p: a bit each.
+// Which of the LANES boxes from `at` on overlap with a box: a bit each. Two vectors at once: most
+// stretches are that short, and the end of the loop is then foreseen.
 #if defined(__SSE__)
-typedef float Lanes __attribute__((vector_size(4 * LANES), aligned(4)));
+typedef float Vector __attribute__((vector_size(16)));
+typedef float Loose __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int Mask __attribute__((vector_size(16)));
 
-static inline unsigned test_lanes(const FilGrid *grid, size_t stride, const float *box, int at) {
-    const float *low = grid->low + at, *high = grid->high + at;
-    typedef float Whole __attribute__((vector_size(4 * LANES)));
-    Whole test = {0.0F, 0.0F, 0.0F, 0.0F};
-    typedef int Mask __attribute__((vector_size(4 * LANES)));
-    Mask apart = {0, 0, 0, 0};
+static inline unsigned test_four(const float *low, const float *high, size_t stride,
+                                 const Vector box[6]) {
+    Mask apart = {0};
     for (int k = 0; k < 3; k++) {
-        const Whole low_k = *(const Lanes *)(low + k * stride);
-        const Whole high_k = *(const Lanes *)(high + k * stride);
-        apart |= (Mask)(low_k > test + box[2 * k + 1]) | (Mask)(high_k < test + box[2 * k]);
+        const Vector low_k = *(const Loose *)(low + k * stride);
+        const Vector high_k = *(const Loose *)(high + k * stride);
+        apart |= (Mask)(low_k > box[2 * k + 1]) | (Mask)(high_k < box[2 * k]);
     }
-    return ~(unsigned)__builtin_ia32_movmskps((Whole)apart) & 15U;
+    return (unsigned)__builtin_ia32_movmskps((Vector)apart);
+}
+
+static inline Vector spread(float x) {
+    return (Vector){x, x, x, x};
+}
+
+static inline unsigned test_lanes(const float *low, const float *high, size_t stride,
+                                  const Vector box[6]) {
+    const unsigned first = test_four(low, high, stride, box);
+    return ~(first | test_four(low + 4, high + 4, stride, box) << 4) & 255U;
 }
 #else
-static inline unsigned test_lanes(const FilGrid *grid, size_t stride, const float *box, int at) {
+typedef float Vector;
+
+static inline Vector spread(float x) {
+    return x;
+}
+
+static inline unsigned test_lanes(const float *low, const float *high, size_t stride,
+                                  const Vector box[6]) {
     unsigned together = 0;
     for (int lane = 0; lane < LANES; lane++) {
         bool apart = false;
         for (int k = 0; k < 3; k++) {
-            apart |= grid->low[k * stride + at + lane] > box[2 * k + 1] ||
-                     grid->high[k * stride + at + lane] < box[2 * k];
+            apart |=
+                low[k * stride + lane] > box[2 * k + 1] || high[k * stride + lane] < box[2 * k];
         }
         together |= (unsigned)!apart << lane;
     }
@@ -481,13 +498,14 @@ static inline unsigned test_lanes(const FilGrid *grid, size_t stride, const floa
 // Box p against the boxes [at, end) of a row, up to the first that begins beyond its end.
 static void sweep_box(const FilGrid *grid, Range *range, int p, int at, int end) {
     const size_t stride = (size_t)grid->count + LANES;
-    float box[6];
+    Vector box[6];
     for (int k = 0; k < 3; k++) {
-        box[2 * k] = grid->low[k * stride + p];
-        box[2 * k + 1] = grid->high[k * stride + p];
+        box[2 * k] = spread(grid->low[k * stride + p]);
+        box[2 * k + 1] = spread(grid->high[k * stride + p]);
     }
-    for (; at < end && grid->begin[at] <= box[1]; at += LANES) {
-        unsigned together = test_lanes(grid, stride, box, at);
+    const float beyond = grid->high[p];
+    for (; at < end && grid->begin[at] <= beyond; at += LANES) {
+        unsigned together = test_lanes(grid->low + at, grid->high + at, stride, box);
         if (end - at < LANES) {
             together &= (1U << (end - at)) - 1;
         }
@@ -508,8 +526,9 @@ static void sweep_rows(const FilGrid *grid, Range *range, const Row *row, const 
     const int end = with[1].first;
     for (int p = row[0].first; p < row[1].first; p++) {
         const float from = grid->begin[p] - with->width;
-        while (at < end && grid->begin[at] < from) {
-            at++;
+        // by whole steps: what begins too early is cheaper tested than searched for
+        while (end - at >= LANES && grid->begin[at + LANES - 1] < from) {
+            at += LANES;
         }
         sweep_box(grid, range, p, at, end);
     }

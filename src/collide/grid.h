@@ -31,8 +31,7 @@ typedef struct FilGridQuery {
 
 /// Find the pairs. `*pairs` ([pair_count][2]) belongs to the grid and lives until the next call.
 /// Boxes may be of any size: each meets those of its own size and larger ones, so that a few large
-/// boxes among many small ones stay cheap. A box with a NaN overlaps nothing that it can be told
-/// from; infinite boxes are fine.
+/// boxes among many small ones stay cheap. Infinite boxes are fine; a NaN spoils its own box only.
 FilStatus fil_grid_pairs(FilGrid *grid, const FilGridQuery *query, const int (**pairs)[2],
                          int64_t *pair_count, FilError *error);
 

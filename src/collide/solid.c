@@ -78,14 +78,15 @@ static FilSolidGap find_zero(const FilShape *shape, const double x[2][3], const 
                              double g_low, double g_high) {
     FilSolidGap gap = {0};
     double low = 0.0, high = 1.0;
-    int side = 0; // which end moved last, and how often in a row
-    for (int pass = 0; pass < 100 && high - low > 2.0 * DBL_EPSILON; pass++) {
+    int side = 0; // which end moved last
+    for (int pass = 0; pass < 200 && high - low > 2.0 * DBL_EPSILON; pass++) {
         double t = (low * g_high - high * g_low) / (g_high - g_low);
         if (pass % 4 == 3 || !(t > low && t < high)) {
             t = 0.5 * (low + high);
         }
         const double g = slope(shape, x, d, t, &gap);
-        if (g == 0.0 || !(t > low && t < high)) {
+        // what is left to gain in D^2 is at most twice this, for D^2 is convex
+        if (fabs(g) * (high - low) <= 1e-18 * gap.distance * gap.distance || g == 0.0) {
             break;
         }
         if (g < 0.0) {

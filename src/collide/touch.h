@@ -26,11 +26,12 @@ typedef struct FilTouch {
 #define FIL_TOUCH_MAX 16 // touches of one pair of pieces, at most (meshes: the deepest ones)
 
 /// Two capsules, segments a[0] a[1] and b[0] b[1], wherever the gap is below `reach`: 0, 1, or 2
-/// where they are nearly parallel.
+/// where they are nearly parallel (`feature` 0 and 1 along a; one touch alone is 0).
 int fil_touch_capsules(const double a[2][3], double radius_a, const double b[2][3], double radius_b,
                        double reach, FilTouch out[2]);
 
-/// A capsule of a rod (a) and a solid (b).
+/// A capsule of a rod (a) and a solid (b). `feature`: 0 and 1 are the ends of the capsule's axis,
+/// 2, 3, ... places between them, in order; a solid capsule as above; meshes have their own.
 int fil_touch_capsule_shape(const double a[2][3], double radius, const FilShape *shape,
                             const FilPose *pose, double reach, FilTouch out[FIL_TOUCH_MAX]);
 
