@@ -276,6 +276,21 @@ static void what_rides_on_a_solid_does_not_enter_it(void) {
     }
 }
 
+static void what_is_not_finite_counts_as_a_meeting(void) {
+    const FilPose pose[2] = {
+        {{0.0, 0.0, 0.0}, {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}},
+        {{0.0, 0.0, 0.0}, {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}}};
+    const FilShape shape = {.kind = FIL_SHAPE_BOX, .size = {1.0, 1.0, 1.0}};
+    const Motion far = {{{{9.0, 9.0, 9.0}, {9.0, 8.0, 9.0}}, {{9.0, 9.0, 9.0}, {9.0, 8.0, 9.0}}}};
+    for (int i = 0; i < 12; i++) {
+        Motion a = far;
+        a.at[i / 6][i / 3 % 2][i % 3] = i % 2 == 0 ? (double)NAN : INFINITY;
+        CHECK(fil_sweep_segments(FIL_MOTION(a), FIL_MOTION(far), 0.0) == 0.0);
+        CHECK(fil_sweep_segments(FIL_MOTION(far), FIL_MOTION(a), 0.0) == 0.0);
+        CHECK(fil_sweep_segment_shape(FIL_MOTION(a), &shape, pose, 0.0) == 0.0);
+    }
+}
+
 #define TESTS(X)                                      \
     X(the_time_is_the_first_one_within_the_tolerance) \
     X(no_crossing_is_missed)                          \
@@ -284,6 +299,7 @@ static void what_rides_on_a_solid_does_not_enter_it(void) {
     X(resting_contact_is_no_crossing)                 \
     X(no_way_into_a_solid_is_missed)                  \
     X(inside_at_the_start_gives_zero)                 \
-    X(what_rides_on_a_solid_does_not_enter_it)
+    X(what_rides_on_a_solid_does_not_enter_it)        \
+    X(what_is_not_finite_counts_as_a_meeting)
 
 CHECK_MAIN(TESTS)

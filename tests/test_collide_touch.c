@@ -441,6 +441,23 @@ static void a_rod_on_a_table_does_not_tip_from_step_to_step(void) {
     }
 }
 
+static void what_is_not_finite_touches_nothing(void) {
+    const double wrong[] = {(double)NAN, INFINITY, -INFINITY};
+    FilTouch touch[FIL_TOUCH_MAX];
+    for (int i = 0; i < 18; i++) {
+        double a[2][3] = {{-0.1, 0.0, 0.0}, {0.1, 0.0, 0.0}};
+        const double b[2][3] = {{0.0, -0.1, 0.0}, {0.0, 0.1, 0.0}};
+        a[i / 3 % 2][i % 3] = wrong[i / 6];
+        CHECK(fil_touch_capsules(FIL_POINTS(a), 0.1, b, 0.1, 1.0, touch) == 0);
+        CHECK(fil_touch_capsules(b, 0.1, FIL_POINTS(a), 0.1, 1.0, touch) == 0);
+        for (int kind = 0; kind < FIL_SHAPE_MESH; kind++) {
+            const FilShape shape = {
+                .kind = (FilShapeKind)kind, .radius = 1.0, .length = 1.0, .size = {1.0, 1.0, 1.0}};
+            CHECK(fil_touch_capsule_shape(FIL_POINTS(a), 0.1, &shape, &HERE, 1.0, touch) == 0);
+        }
+    }
+}
+
 #define TESTS(X)                                            \
     X(touches_of_capsules_lie_on_their_surfaces)            \
     X(exchanging_the_capsules_turns_the_normals)            \
@@ -451,6 +468,7 @@ static void a_rod_on_a_table_does_not_tip_from_step_to_step(void) {
     X(touches_of_solids_keep_their_promises)                \
     X(the_way_out_of_a_box_is_the_shortest)                 \
     X(a_capsule_that_lies_on_something_touches_it_twice)    \
-    X(a_rod_on_a_table_does_not_tip_from_step_to_step)
+    X(a_rod_on_a_table_does_not_tip_from_step_to_step)      \
+    X(what_is_not_finite_touches_nothing)
 
 CHECK_MAIN(TESTS)

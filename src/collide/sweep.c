@@ -33,6 +33,7 @@
 
 #include "math/rotation.h"
 #include "math/vec3.h"
+#include "math/vector.h"
 #include "segment.h"
 #include "solid.h"
 #include "sweep_mesh.h"
@@ -137,6 +138,9 @@ double fil_sweep_segments(const double a[2][2][3], const double b[2][2][3], doub
         double rate[3];
         fil_subtract3(rate_a[i / 2], rate_b[i % 2], rate);
         fastest = fmax(fastest, fil_norm3(rate));
+    }
+    if (!fil_all_finite(a[0][0], 12) || !fil_all_finite(b[0][0], 12)) {
+        return 0.0;
     }
     const double size = fmax(find_size(a[0][0], 4, a[0][0]), find_size(b[0][0], 4, a[0][0]));
     const double far = fmax(fabs(a[0][0][0]), fmax(fabs(a[0][0][1]), fabs(a[0][0][2])));
@@ -274,6 +278,10 @@ static double solid_step(const FilShape *shape, const double x[2][3], const doub
 
 static double sweep_solid(const double a[2][2][3], const FilShape *shape, const FilPose pose[2],
                           double tolerance) {
+    if (!fil_all_finite(a[0][0], 12) || !fil_all_finite(pose[0].position, 3) ||
+        !fil_all_finite(pose[1].position, 3)) {
+        return 0.0;
+    }
     const Ride ride = make_ride(a, pose);
     const double size = fmax(find_size(a[0][0], 4, pose[0].position),
                              find_size(pose[1].position, 1, pose[0].position));

@@ -9,7 +9,8 @@
 // signed distance along it (negative: they overlap): on_a - on_b = gap * normal. Nearly parallel
 // capsules, flat faces and long edges give two touches and more, so that what rests on a line or a
 // face does not tip from step to step. `feature` is the same for the same pair of features in the
-// next step, so that impulses can be carried over; the features of one pair of pieces differ.
+// next step, so that impulses can be carried over; the features of one pair of pieces differ. Input
+// that is not finite has no touches.
 
 #include <stdint.h>
 

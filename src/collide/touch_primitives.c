@@ -25,6 +25,7 @@
 
 #include "capsule.h"
 #include "math/vec3.h"
+#include "math/vector.h"
 #include "segment.h"
 #include "solid.h"
 
@@ -392,6 +393,9 @@ int fil_touch_capsule_primitive(const double a[2][3], double radius, const FilSh
         return touch_capsule(a, radius, shape, pose, reach, out);
     }
     Probe p = start(a, radius, pose, reach, out);
+    if (!fil_all_finite(p.x[0], 3) || !fil_all_finite(p.x[1], 3)) {
+        return 0;
+    }
     switch (shape->kind) {
     case FIL_SHAPE_PLANE:
         touch_plane(&p);
