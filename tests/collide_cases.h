@@ -18,6 +18,7 @@ static inline double case_power(FilRandom *random, double low, double high) {
 
 // Points of one of five kinds of configuration, of size about 1.
 static inline void case_points(FilRandom *random, double (*p)[3], int count) {
+    memset(p, 0, (size_t)count * sizeof *p);
     const int kind = fil_random_int(random, 5);
     const double noise = kind == 2 ? case_power(random, -18.0, -1.0) : 0.0;
     for (int i = 0; i < count; i++) {
@@ -59,6 +60,7 @@ static inline double case_size(const double (*p)[3], int count) {
 
 static inline void case_direction(FilRandom *random, double n[3]) {
     double size = 0.0;
+    memset(n, 0, 3 * sizeof *n);
     while (!(size > 1e-3)) {
         for (int k = 0; k < 3; k++) {
             n[k] = fil_random_normal(random);
@@ -71,7 +73,7 @@ static inline void case_direction(FilRandom *random, double n[3]) {
 }
 
 static inline FilPose case_pose(FilRandom *random, double distance) {
-    FilPose pose;
+    FilPose pose = {0};
     double q[4], R[9];
     for (int k = 0; k < 4; k++) {
         q[k] = fil_random_normal(random);

@@ -27,7 +27,8 @@ static bool skip_none(const void *user, int i, int j) {
 static void check_pairs(FilGrid *grid, int n, const FilBox *boxes, double extra) {
     const int(*pairs)[2] = NULL;
     int64_t count = 0, next = 0, wrong = 0;
-    CHECK(fil_grid_pairs(grid, n, boxes, NULL, NULL, 1, &pairs, &count, NULL) == FIL_OK);
+    CHECK(fil_grid_pairs(grid, &(FilGridQuery){n, boxes, NULL, NULL, 1}, &pairs, &count, NULL) ==
+          FIL_OK);
     for (int i = 0; i < n; i++) {
         for (int j = i + 1; j < n; j++) {
             const bool listed = next < count && pairs[next][0] == i && pairs[next][1] == j;
@@ -143,9 +144,11 @@ static void nan_overlaps_nothing_and_harms_nothing(void) {
     fill(&random, &plain, 300, boxes);
     const int(*pairs)[2] = NULL;
     int64_t before = 0, after = 0;
-    CHECK(fil_grid_pairs(grid, 299, boxes, NULL, NULL, 1, &pairs, &before, NULL) == FIL_OK);
+    CHECK(fil_grid_pairs(grid, &(FilGridQuery){299, boxes, NULL, NULL, 1}, &pairs, &before, NULL) ==
+          FIL_OK);
     boxes[299].low[1] = boxes[299].high[1] = (double)NAN;
-    CHECK(fil_grid_pairs(grid, 300, boxes, NULL, NULL, 1, &pairs, &after, NULL) == FIL_OK);
+    CHECK(fil_grid_pairs(grid, &(FilGridQuery){300, boxes, NULL, NULL, 1}, &pairs, &after, NULL) ==
+          FIL_OK);
     CHECK(before == after);
     fil_grid_destroy(grid);
 }
@@ -164,13 +167,14 @@ static void a_filter_takes_pairs_out(void) {
     const int(*pairs)[2] = NULL;
     int64_t count = 0, kept = 0;
     const int reach = 100;
-    CHECK(fil_grid_pairs(grid, 500, boxes, skip_none, NULL, 1, &pairs, &count, NULL) == FIL_OK);
+    CHECK(fil_grid_pairs(grid, &(FilGridQuery){500, boxes, skip_none, NULL, 1}, &pairs, &count,
+                         NULL) == FIL_OK);
     for (int64_t p = 0; p < count; p++) {
         kept += pairs[p][1] - pairs[p][0] > reach;
     }
     CHECK(kept > 0 && kept < count);
-    CHECK(fil_grid_pairs(grid, 500, boxes, skip_neighbours, &reach, 1, &pairs, &count, NULL) ==
-          FIL_OK);
+    CHECK(fil_grid_pairs(grid, &(FilGridQuery){500, boxes, skip_neighbours, &reach, 1}, &pairs,
+                         &count, NULL) == FIL_OK);
     CHECK(count == kept);
     fil_grid_destroy(grid);
 }
@@ -190,8 +194,8 @@ static void the_list_does_not_depend_on_threads(void) {
     fill(&random, &plain, N, boxes);
     for (int k = 0; k < 3; k++) {
         CHECK(fil_grid_create(NULL, &grid[k], NULL) == FIL_OK);
-        CHECK(fil_grid_pairs(grid[k], N, boxes, skip_none, NULL, threads[k], &pairs[k], &count[k],
-                             NULL) == FIL_OK);
+        CHECK(fil_grid_pairs(grid[k], &(FilGridQuery){N, boxes, skip_none, NULL, threads[k]},
+                             &pairs[k], &count[k], NULL) == FIL_OK);
         CHECK(count[k] == count[0] && count[k] > N);
         CHECK(check_same_bits(pairs[k], pairs[0], (size_t)count[0] * sizeof *pairs[0]));
     }
@@ -212,10 +216,12 @@ static void the_same_boxes_again_allocate_nothing(void) {
     const int(*pairs)[2] = NULL;
     int64_t count = 0;
     CHECK(fil_grid_create(&allocator, &grid, NULL) == FIL_OK);
-    CHECK(fil_grid_pairs(grid, 5000, boxes, NULL, NULL, 2, &pairs, &count, NULL) == FIL_OK);
+    CHECK(fil_grid_pairs(grid, &(FilGridQuery){5000, boxes, NULL, NULL, 2}, &pairs, &count, NULL) ==
+          FIL_OK);
     const int requests = memory.requests;
     for (int i = 0; i < 3; i++) {
-        CHECK(fil_grid_pairs(grid, 5000 - i, boxes, NULL, NULL, 2, &pairs, &count, NULL) == FIL_OK);
+        CHECK(fil_grid_pairs(grid, &(FilGridQuery){5000 - i, boxes, NULL, NULL, 2}, &pairs, &count,
+                             NULL) == FIL_OK);
     }
     CHECK(memory.requests == requests);
     fil_grid_destroy(grid);
@@ -236,11 +242,12 @@ static void every_allocation_may_fail(void) {
         FilError error;
         FilStatus status = fil_grid_create(&allocator, &grid, &error);
         if (status == FIL_OK) {
-            status = fil_grid_pairs(grid, 3000, boxes, NULL, NULL, 1, &pairs, &count, &error);
+            status = fil_grid_pairs(grid, &(FilGridQuery){3000, boxes, NULL, NULL, 1}, &pairs,
+                                    &count, &error);
         }
         if (grid != NULL && status != FIL_OK) { // and it works once there is memory
-            CHECK(fil_grid_pairs(grid, 3000, boxes, NULL, NULL, 1, &pairs, &count, &error) ==
-                  FIL_OK);
+            CHECK(fil_grid_pairs(grid, &(FilGridQuery){3000, boxes, NULL, NULL, 1}, &pairs, &count,
+                                 &error) == FIL_OK);
             CHECK(count > 0);
         }
         fil_grid_destroy(grid);

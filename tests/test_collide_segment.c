@@ -190,12 +190,12 @@ static void numbers_at_the_ends_of_the_range_give_no_nan(void) {
         }
         const FilClosest pair = fil_closest_segments(FIL_POINTS(p), FIL_POINTS(p + 2));
         CHECK(pair.t_a >= 0.0 && pair.t_a <= 1.0 && pair.t_b >= 0.0 && pair.t_b <= 1.0);
-        CHECK(pair.distance2 >= 0.0);
+        CHECK(pair.distance2 >= 0.0 && pair.distance2 < INFINITY);
         const FilClosest foot = fil_closest_point_segment(p[0], FIL_POINTS(p + 2));
         CHECK(foot.t_a == 0.0 && foot.t_b >= 0.0 && foot.t_b <= 1.0 && foot.distance2 >= 0.0);
         const FilClosestTriangle face =
             fil_closest_segment_triangle(FIL_POINTS(p), FIL_POINTS(p + 2));
-        CHECK(face.t_a >= 0.0 && face.t_a <= 1.0 && face.distance2 >= 0.0);
+        CHECK(face.t_a >= 0.0 && face.t_a <= 1.0 && face.distance2 < INFINITY);
         CHECK_NEAR(face.weight[0] + face.weight[1] + face.weight[2], 1.0, 0.0, 1e-15);
     }
 }

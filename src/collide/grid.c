@@ -12,7 +12,7 @@
 // those of all coarser ones. What fits no level is met by every row. So boxes of any size may be
 // mixed, and cost what they overlap.
 //
-// Numbers. Boxes are kept as floats from a common origin, rounded outwards, and tested four at a
+// Numbers. Boxes are kept as floats from a common origin, rounded outwards, and tested eight at a
 // time; a pair that is apart by less than the rounding may be among those found, none is missing.
 // (Testing again in doubles was tried: it fetches each box from where it came, and costs as much
 // as all the rest.) Beginnings are sorted by 21 bits, rounded down, which saves a pass. Cells far
@@ -39,7 +39,7 @@ enum {
     ORDER_DROPPED = 11, // of 32
     DIGIT_BITS = 11,
     DIGITS = 5,
-    LANES = 4,
+    LANES = 8,
     SAMPLES = 255,
     RANGES_MAX = 64,
     RANGE_BOXES = 1024,
@@ -188,6 +188,9 @@ static FilStatus fail_pairs(FilError *error, int64_t count) {
 
 // Twice what is needed now, so that a growing number of pairs settles soon.
 static FilStatus need_range(FilGrid *grid, Range *range, FilError *error) {
+    if (range->count <= range->capacity) {
+        return FIL_OK;
+    }
     free_array(grid, range->pair, (size_t)range->capacity, sizeof(PairOfBoxes));
     range->capacity = 0;
     range->pair = get_array(grid, (size_t)(2 * range->count), sizeof(PairOfBoxes));
@@ -195,6 +198,7 @@ static FilStatus need_range(FilGrid *grid, Range *range, FilError *error) {
         return fail_pairs(error, range->count);
     }
     range->capacity = 2 * range->count;
+    range->count = -1; // to be done again
     return FIL_OK;
 }
 
@@ -269,7 +273,7 @@ static void shape_grid(FilGrid *grid) {
     sort_numbers(value, found);
     const double median = found > 0 ? value[found / 2] : 0.0;
     const double across = fmax(spread[grid->axis[1]], spread[grid->axis[2]]);
-    const double cell = fmax(1.25 * median, across / CELL_MAX);
+    const double cell = fmax(1.3 * median, across / CELL_MAX);
     grid->cell = cell > 1e-290 && cell <= 1e302 ? cell : 1.0;
     for (int level = 0; level < LEVELS; level++) {
         grid->per_cell[level] = ldexp(1.0 / grid->cell, -level);
@@ -442,31 +446,48 @@ static void add_pair(const FilGrid *grid, Range *range, int p, int q) {
     range->count++;
 }
 
-// Which of the LANES boxes from `at` on overlap with box p: a bit each.
+// Which of the LANES boxes from `at` on overlap with a box: a bit each. Two vectors at once: most
+// stretches are that short, and the end of the loop is then foreseen.
 #if defined(__SSE__)
-typedef float Lanes __attribute__((vector_size(4 * LANES), aligned(4)));
+typedef float Vector __attribute__((vector_size(16)));
+typedef float Loose __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int Mask __attribute__((vector_size(16)));
 
-static inline unsigned test_lanes(const FilGrid *grid, size_t stride, const float *box, int at) {
-    const float *low = grid->low + at, *high = grid->high + at;
-    typedef float Whole __attribute__((vector_size(4 * LANES)));
-    Whole test = {0.0F, 0.0F, 0.0F, 0.0F};
-    typedef int Mask __attribute__((vector_size(4 * LANES)));
-    Mask apart = {0, 0, 0, 0};
+static inline unsigned test_four(const float *low, const float *high, size_t stride,
+                                 const Vector box[6]) {
+    Mask apart = {0};
     for (int k = 0; k < 3; k++) {
-        const Whole low_k = *(const Lanes *)(low + k * stride);
-        const Whole high_k = *(const Lanes *)(high + k * stride);
-        apart |= (Mask)(low_k > test + box[2 * k + 1]) | (Mask)(high_k < test + box[2 * k]);
+        const Vector low_k = *(const Loose *)(low + k * stride);
+        const Vector high_k = *(const Loose *)(high + k * stride);
+        apart |= (Mask)(low_k > box[2 * k + 1]) | (Mask)(high_k < box[2 * k]);
     }
-    return ~(unsigned)__builtin_ia32_movmskps((Whole)apart) & 15U;
+    return (unsigned)__builtin_ia32_movmskps((Vector)apart);
+}
+
+static inline Vector spread(float x) {
+    return (Vector){x, x, x, x};
+}
+
+static inline unsigned test_lanes(const float *low, const float *high, size_t stride,
+                                  const Vector box[6]) {
+    const unsigned first = test_four(low, high, stride, box);
+    return ~(first | test_four(low + 4, high + 4, stride, box) << 4) & 255U;
 }
 #else
-static inline unsigned test_lanes(const FilGrid *grid, size_t stride, const float *box, int at) {
+typedef float Vector;
+
+static inline Vector spread(float x) {
+    return x;
+}
+
+static inline unsigned test_lanes(const float *low, const float *high, size_t stride,
+                                  const Vector box[6]) {
     unsigned together = 0;
     for (int lane = 0; lane < LANES; lane++) {
         bool apart = false;
         for (int k = 0; k < 3; k++) {
-            apart |= grid->low[k * stride + at + lane] > box[2 * k + 1] ||
-                     grid->high[k * stride + at + lane] < box[2 * k];
+            apart |=
+                low[k * stride + lane] > box[2 * k + 1] || high[k * stride + lane] < box[2 * k];
         }
         together |= (unsigned)!apart << lane;
     }
@@ -477,13 +498,14 @@ static inline unsigned test_lanes(const FilGrid *grid, size_t stride, const floa
 // Box p against the boxes [at, end) of a row, up to the first that begins beyond its end.
 static void sweep_box(const FilGrid *grid, Range *range, int p, int at, int end) {
     const size_t stride = (size_t)grid->count + LANES;
-    float box[6];
+    Vector box[6];
     for (int k = 0; k < 3; k++) {
-        box[2 * k] = grid->low[k * stride + p];
-        box[2 * k + 1] = grid->high[k * stride + p];
+        box[2 * k] = spread(grid->low[k * stride + p]);
+        box[2 * k + 1] = spread(grid->high[k * stride + p]);
     }
-    for (; at < end && grid->begin[at] <= box[1]; at += LANES) {
-        unsigned together = test_lanes(grid, stride, box, at);
+    const float beyond = grid->high[p];
+    for (; at < end && grid->begin[at] <= beyond; at += LANES) {
+        unsigned together = test_lanes(grid->low + at, grid->high + at, stride, box);
         if (end - at < LANES) {
             together &= (1U << (end - at)) - 1;
         }
@@ -504,8 +526,9 @@ static void sweep_rows(const FilGrid *grid, Range *range, const Row *row, const 
     const int end = with[1].first;
     for (int p = row[0].first; p < row[1].first; p++) {
         const float from = grid->begin[p] - with->width;
-        while (at < end && grid->begin[at] < from) {
-            at++;
+        // by whole steps: what begins too early is cheaper tested than searched for
+        while (end - at >= LANES && grid->begin[at + LANES - 1] < from) {
+            at += LANES;
         }
         sweep_box(grid, range, p, at, end);
     }
@@ -621,20 +644,25 @@ static void cut_ranges(FilGrid *grid) {
     }
 }
 
+// Larger buffers for the ranges that need them; whether there are any.
+static FilStatus grow_ranges(FilGrid *grid, bool *grown, FilError *error) {
+    *grown = false;
+    for (int k = 0; k < grid->range_count; k++) {
+        *grown = *grown || grid->range[k].count > grid->range[k].capacity;
+        FIL_TRY(need_range(grid, &grid->range[k], error));
+    }
+    return FIL_OK;
+}
+
 static FilStatus find_pairs(FilGrid *grid, int threads, int64_t *total, FilError *error) {
-    for (bool again = true; again;) {
+    bool again = true;
+    while (again) {
         fil_parallel_for(grid->range_count, threads, meet_range, grid);
-        again = false;
-        *total = 0;
-        for (int k = 0; k < grid->range_count; k++) {
-            Range *range = &grid->range[k];
-            *total += range->count;
-            if (range->count > range->capacity) {
-                FIL_TRY(need_range(grid, range, error));
-                range->count = -1;
-                again = true;
-            }
-        }
+        FIL_TRY(grow_ranges(grid, &again, error));
+    }
+    *total = 0;
+    for (int k = 0; k < grid->range_count; k++) {
+        *total += grid->range[k].count;
     }
     return FIL_OK;
 }
@@ -674,36 +702,37 @@ static void sort_pairs(FilGrid *grid, int64_t total) {
     }
 }
 
-FilStatus fil_grid_pairs(FilGrid *grid, int count, const FilBox *boxes, FilPairFilter skip,
-                         const void *user, int threads, const int (**pairs)[2], int64_t *pair_count,
-                         FilError *error) {
-    FIL_ASSERT(count >= 0);
-    if (count < 2) {
-        *pairs = NULL;
-        *pair_count = 0;
-        return FIL_OK;
+// What the last lanes read beyond the boxes, and mask out.
+static void pad_boxes(FilGrid *grid) {
+    const size_t stride = (size_t)grid->count + LANES;
+    for (int k = 0; k < 3; k++) {
+        memset(grid->low + k * stride + grid->count, 0, LANES * sizeof(float));
+        memset(grid->high + k * stride + grid->count, 0, LANES * sizeof(float));
     }
-    FIL_TRY(need_boxes(grid, count, error));
-    grid->count = count;
-    grid->boxes = boxes;
-    grid->skip = skip;
-    grid->user = user;
-    shape_grid(grid);
-    fil_parallel_ranges(count, GRAIN, threads, make_entries, grid);
-    sort_entries(grid);
-    fil_parallel_ranges(count, GRAIN, threads, fill_boxes, grid);
-    find_rows(grid);
-    const size_t stride = (size_t)count + LANES;
-    for (int k = 0; k < 3; k++) { // read by the last lanes, and masked out
-        for (int lane = 0; lane < LANES; lane++) {
-            grid->low[k * stride + count + lane] = grid->high[k * stride + count + lane] = 0.0F;
-        }
-    }
-    cut_ranges(grid);
+}
+
+FilStatus fil_grid_pairs(FilGrid *grid, const FilGridQuery *query, const int (**pairs)[2],
+                         int64_t *pair_count, FilError *error) {
+    FIL_ASSERT(query->count >= 0);
+    const int threads = query->threads;
     int64_t total = 0;
-    FIL_TRY(find_pairs(grid, threads, &total, error));
-    FIL_TRY(need_pairs(grid, total, error));
-    sort_pairs(grid, total);
+    if (query->count >= 2) {
+        FIL_TRY(need_boxes(grid, query->count, error));
+        grid->count = query->count;
+        grid->boxes = query->boxes;
+        grid->skip = query->skip;
+        grid->user = query->user;
+        shape_grid(grid);
+        fil_parallel_ranges(grid->count, GRAIN, threads, make_entries, grid);
+        sort_entries(grid);
+        fil_parallel_ranges(grid->count, GRAIN, threads, fill_boxes, grid);
+        pad_boxes(grid);
+        find_rows(grid);
+        cut_ranges(grid);
+        FIL_TRY(find_pairs(grid, threads, &total, error));
+        FIL_TRY(need_pairs(grid, total, error));
+        sort_pairs(grid, total);
+    }
     *pairs = (const int(*)[2])grid->pairs;
     *pair_count = total;
     return FIL_OK;

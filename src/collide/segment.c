@@ -58,7 +58,11 @@ static int rescale(const double *points, int count, double *out) {
     return size > 0.0 ? exponent + 1 : 0;
 }
 
-static double unscale(double apart[3], int exponent) {
+// Where there is a NaN no pair was the closest one, and the distance stays infinite.
+static double unscale(double distance2, double apart[3], int exponent) {
+    if (!(distance2 < INFINITY)) {
+        return INFINITY;
+    }
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
         apart[k] = ldexp(apart[k], exponent);
@@ -143,7 +147,7 @@ static FilClosest closest_at_any_scale(const double a[2][3], const double b[2][3
     fil_subtract3(q[1], q[0], u);
     fil_subtract3(q[3], q[2], v);
     FilClosest best = closest_of_vectors(r, u, v);
-    best.distance2 = unscale(best.apart, exponent);
+    best.distance2 = unscale(best.distance2, best.apart, exponent);
     return best;
 }
 
@@ -325,7 +329,7 @@ static FilClosestTriangle closest_triangle(const double *a, int point_count,
     }
     const int exponent = rescale(p[0], 5, q[0]);
     FilClosestTriangle best = closest_to_triangle(FIL_POINTS(q + 3), point_count, FIL_POINTS(q));
-    best.distance2 = unscale(best.apart, exponent);
+    best.distance2 = unscale(best.distance2, best.apart, exponent);
     return best;
 }
 

@@ -4,7 +4,7 @@
 // Closest points of points, segments and triangles. Every finite input has an answer: segments may
 // be points, triangles may be segments or points, and what is parallel has one of its many closest
 // pairs. Distances are right to round-off relative to the size of the input (the differences of its
-// coordinates, however far from the origin it lies).
+// coordinates, however far from the origin it lies). An input that is not finite is infinitely far.
 
 /// A closest pair of two segments, a[0] a[1] and b[0] b[1].
 typedef struct FilClosest {

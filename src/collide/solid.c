@@ -13,7 +13,7 @@
 #include "math/vec3.h"
 #include "segment.h"
 
-double fil_box_point(const double h[3], const double x[3], double normal[3]) {
+static double box_point(const double h[3], const double x[3], double normal[3]) {
     double e[3], sum = 0.0, depth = DBL_MAX;
     int nearest = 0;
     for (int k = 0; k < 3; k++) {
@@ -36,7 +36,7 @@ double fil_box_point(const double h[3], const double x[3], double normal[3]) {
     return -depth;
 }
 
-double fil_cylinder_point(double radius, double half, const double x[3], double normal[3]) {
+static double cylinder_point(double radius, double half, const double x[3], double normal[3]) {
     const double rho = sqrt(x[1] * x[1] + x[2] * x[2]);
     const double side = rho - radius, cap = fabs(x[0]) - half;
     const double out[3] = {copysign(1.0, x[0]), rho > 0.0 ? x[1] / rho : 1.0,
@@ -55,72 +55,91 @@ double fil_cylinder_point(double radius, double half, const double x[3], double 
     return distance;
 }
 
-static double point_distance(const FilShape *shape, const double x[3], double normal[3]) {
+double fil_solid_point(const FilShape *shape, const double x[3], double normal[3]) {
     if (shape->kind == FIL_SHAPE_BOX) {
         const double h[3] = {0.5 * shape->size[0], 0.5 * shape->size[1], 0.5 * shape->size[2]};
-        return fil_box_point(h, x, normal);
+        return box_point(h, x, normal);
     }
-    return fil_cylinder_point(shape->radius, 0.5 * shape->length, x, normal);
+    return cylinder_point(shape->radius, 0.5 * shape->length, x, normal);
 }
 
-// The derivative g at t; fills what is known there.
+// From the closest point of the solid to x: 0 inside.
+static void find_excess(const FilShape *shape, const double x[3], double e[3]) {
+    double h[3] = {0.5 * shape->length, 0.0, 0.0};
+    int flat = 1; // directions with flat faces
+    if (shape->kind == FIL_SHAPE_BOX) {
+        flat = 3;
+        for (int k = 0; k < 3; k++) {
+            h[k] = 0.5 * shape->size[k];
+        }
+    } else {
+        const double rho2 = x[1] * x[1] + x[2] * x[2], radius = shape->radius;
+        const double out = rho2 > radius * radius ? 1.0 - radius / sqrt(rho2) : 0.0;
+        e[1] = out * x[1];
+        e[2] = out * x[2];
+    }
+    for (int k = 0; k < flat; k++) {
+        e[k] = x[k] > h[k] ? x[k] - h[k] : x[k] < -h[k] ? x[k] + h[k] : 0.0;
+    }
+}
+
+// The derivative g at t, and D^2 there.
 static double slope(const FilShape *shape, const double x[2][3], const double d[3], double t,
-                    FilSolidGap *gap) {
-    double point[3];
+                    double *distance2) {
+    double point[3], e[3];
     fil_segment_point(x, t, point);
-    gap->t = t;
-    gap->distance = point_distance(shape, point, gap->normal);
-    return gap->distance > 0.0 ? gap->distance * fil_dot3(gap->normal, d) : 0.0;
+    find_excess(shape, point, e);
+    *distance2 = fil_dot3(e, e);
+    return fil_dot3(e, d);
 }
 
-// The zero of g between low, where it is negative, and high, where it is positive.
-static FilSolidGap find_zero(const FilShape *shape, const double x[2][3], const double d[3],
-                             double g_low, double g_high) {
-    FilSolidGap gap = {0};
-    double low = 0.0, high = 1.0;
-    int side = 0; // which end moved last, and how often in a row
-    for (int pass = 0; pass < 100 && high - low > 2.0 * DBL_EPSILON; pass++) {
-        double t = (low * g_high - high * g_low) / (g_high - g_low);
+// The zero of g, g[0] < 0 at 0 and g[1] > 0 at 1.
+static double find_zero(const FilShape *shape, const double x[2][3], const double d[3],
+                        double g[2]) {
+    double low = 0.0, high = 1.0, t = 0.0;
+    int side = 0; // which end moved last
+    for (int pass = 0; pass < 200 && high - low > 2.0 * DBL_EPSILON; pass++) {
+        t = (low * g[1] - high * g[0]) / (g[1] - g[0]);
         if (pass % 4 == 3 || !(t > low && t < high)) {
             t = 0.5 * (low + high);
         }
-        const double g = slope(shape, x, d, t, &gap);
-        if (g == 0.0 || !(t > low && t < high)) {
+        double distance2;
+        const double at_t = slope(shape, x, d, t, &distance2);
+        // what is left to gain in D^2 is at most twice this, for D^2 is convex
+        if (fabs(at_t) * (high - low) <= 1e-18 * distance2) {
             break;
         }
-        if (g < 0.0) {
+        // an end that stays where it is counts half the next time, or it would stay for ever
+        if (at_t < 0.0) {
             low = t;
-            g_low = g;
-            g_high *= side < 0 ? 0.5 : 1.0;
+            g[0] = at_t;
+            g[1] *= side < 0 ? 0.5 : 1.0;
             side = -1;
         } else {
             high = t;
-            g_high = g;
-            g_low *= side > 0 ? 0.5 : 1.0;
+            g[1] = at_t;
+            g[0] *= side > 0 ? 0.5 : 1.0;
             side = 1;
         }
     }
-    return gap;
+    return t;
 }
 
 static FilSolidGap convex_gap(const FilShape *shape, const double x[2][3]) {
-    FilSolidGap first, last;
-    double d[3];
+    double d[3], distance2[3], g[2], point[3];
     fil_subtract3(x[1], x[0], d);
-    const double g_first = slope(shape, x, d, 0.0, &first);
-    if (!(g_first < 0.0)) {
-        return first;
+    g[0] = slope(shape, x, d, 0.0, &distance2[0]);
+    g[1] = slope(shape, x, d, 1.0, &distance2[1]);
+    FilSolidGap gap = {.t = g[0] < 0.0 ? 1.0 : 0.0};
+    if (g[0] < 0.0 && g[1] > 0.0) {
+        const double t = find_zero(shape, x, d, g);
+        const int end = distance2[1] < distance2[0];
+        (void)slope(shape, x, d, t, &distance2[2]);
+        gap.t = distance2[2] <= distance2[end] ? t : end;
     }
-    const double g_last = slope(shape, x, d, 1.0, &last);
-    if (!(g_last > 0.0)) {
-        return last;
-    }
-    const FilSolidGap found = find_zero(shape, x, d, g_first, g_last);
-    if (!(found.distance > 0.0)) {
-        return found;
-    }
-    const FilSolidGap end = first.distance < last.distance ? first : last;
-    return found.distance < end.distance ? found : end;
+    fil_segment_point(x, gap.t, point);
+    gap.distance = fil_solid_point(shape, point, gap.normal);
+    return gap;
 }
 
 // A ball around the nearest point of a segment, or of a point: sphere and capsule.

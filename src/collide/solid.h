@@ -15,10 +15,7 @@ typedef struct FilSolidGap {
 /// plane through its nearest point with this normal, and the segment above `distance` over it.
 FilSolidGap fil_solid_gap(const FilShape *shape, const double x[2][3]);
 
-/// A point outside or inside a box of half sizes h: signed distance, and the unit normal there.
-double fil_box_point(const double h[3], const double x[3], double normal[3]);
-
-/// The same for a cylinder of the given radius around the first axis, |x[0]| <= half.
-double fil_cylinder_point(double radius, double half, const double x[3], double normal[3]);
+/// A point outside or inside a box or a cylinder: signed distance, and the unit normal there.
+double fil_solid_point(const FilShape *shape, const double x[3], double normal[3]);
 
 #endif

@@ -10,15 +10,17 @@
 // lie at
 //     (s*, t*) + lambda ((s, t)_end - (s*, t*)),
 // (s*, t*) the closest points, lambda = 1 up to w = h/8, 0 from h/2 on and linear between them, h
-// the smaller one of the sum of radii R and the distance of the axes (deep inside each other the
-// normals at the two ends would point apart). So the touches slide together and meet before they
-// become one. What they leave unseen between them is at most (lambda w)^2 / 8R < 0.004 R.
+// the smaller one of the sum of radii and the distance d of the axes (deep inside each other the
+// normals at the two ends would point apart); and it falls from 1 to 0 between 5.7 and 10 degrees.
+// So the touches slide together and meet before they become one. The gap that they leave unseen,
+// between them (lambda w)^2 / 8h or beyond them d theta^2 / 8, is below 0.004 times the larger one
+// of d and the sum of radii.
 //
 // On the surface. At a touch that is not the closest pair the normal is not perpendicular to the
 // axes; the point on a surface is where the line through the two axis points leaves the capsule.
 //
-// The normal, where the axes meet, is their common perpendicular; where two ends meet, it points
-// from one middle to the other; otherwise it is any perpendicular.
+// The normal, where the axes meet, is their common perpendicular; where the ends of two parallel
+// ones meet, it points from one middle to the other; otherwise it is any perpendicular.
 //
 // The definition is symmetric: a and b change places and the normals change sign.
 #include "touch.h"
@@ -42,7 +44,9 @@ static void choose_normal(const Pair *p, double s, double t, const double apart[
     fil_cross3(p->u, p->v, n);
     double size = fil_norm3(n);
     if (!(size > 1e-9 * p->length_a * p->length_b)) {
-        const bool ends = (s <= 0.0 || s >= 1.0) && (t <= 0.0 || t >= 1.0);
+        // parallel: two ends that meet, and not one beside the other
+        const bool ends = (s <= 0.0 || s >= 1.0) && (t <= 0.0 || t >= 1.0) &&
+                          (s > 0.5) == ((t > 0.5) == (p->uv < 0.0));
         for (int k = 0; k < 3; k++) {
             n[k] = p->r[k] + 0.5 * (p->u[k] - p->v[k]); // from middle to middle
         }
@@ -101,7 +105,7 @@ static void make_touch(const Pair *p, double s, double t, FilTouch *touch) {
 // go to them; 0 where one touch, at the closest points, is right.
 static double find_overlap(const Pair *p, double distance, double end[2][2]) {
     const double lengths = p->length_a * p->length_b, cosine = fabs(p->uv) / lengths;
-    if (!(lengths > 0.0 && cosine > 0.9)) {
+    if (!(lengths > 0.0 && cosine > 0.985)) {
         return 0.0;
     }
     double m[3], c[3];
@@ -116,7 +120,7 @@ static double find_overlap(const Pair *p, double distance, double end[2][2]) {
     const double b0 = -fil_dot3(p->r, m) / size, b1 = b0 + vm;
     const double low = fmax(0.0, fmin(b0, b1)), high = fmin(um, fmax(b0, b1));
     const double radii = p->radius_a + p->radius_b;
-    const double near_angle = fmin((cosine - 0.9) / 0.05, 1.0);
+    const double near_angle = fmin((cosine - 0.985) / 0.01, 1.0);
     const double spread =
         near_angle * fil_pair_spread(drift_rate * (high - low), fmin(radii, distance));
     if (!(spread * (high - low) > 0.01 * radii)) {

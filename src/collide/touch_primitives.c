@@ -13,7 +13,8 @@
 // 3. For a straight edge, or the side of a cylinder, to which the axis is nearly parallel: the two
 //    ends of the overlap, drawn together as the angle grows (see touch_capsules.c).
 //
-// Touches that fall together are one. Touches beyond `reach` are dropped.
+// Touches that fall together are one, the nearer one. There are at most 9: one of rule 1, two for
+// each of three faces, two of rule 3. Touches beyond `reach` are dropped.
 //
 // Where the axis enters the solid there is no nearest point. The normal is the one along which the
 // least motion takes the axis out again (for a box exactly: its faces, and the cross products of
@@ -24,6 +25,7 @@
 
 #include "capsule.h"
 #include "math/vec3.h"
+#include "math/vector.h"
 #include "segment.h"
 #include "solid.h"
 
@@ -35,6 +37,7 @@ typedef struct Probe {
     const FilPose *pose;
     double radius, reach;
     FilTouch *out;
+    double distance[FIL_TOUCH_MAX]; // of the axis points
     int count;
 } Probe;
 
@@ -59,15 +62,19 @@ static Probe start(const double a[2][3], double radius, const FilPose *pose, dou
 // Add the touch of the axis point at t, `distance` away from the solid along n.
 static void add(Probe *p, double t, const double n[3], double distance) {
     const double out_a = fil_capsule_exit(p->radius, p->length, t, -fil_dot3(n, p->u));
-    if (!(distance - out_a < p->reach) || p->count == FIL_TOUCH_MAX) {
+    if (!(distance - out_a < p->reach)) {
         return;
     }
-    for (int i = 0; i < p->count; i++) {
-        if (!(fabs(t - p->out[i].t_a) * p->length > 0.02 * p->radius)) {
-            return;
-        }
+    int place = 0; // of one that is as good as there, or after all of them
+    while (place < p->count && fabs(t - p->out[place].t_a) * p->length > 0.02 * p->radius) {
+        place++;
     }
-    FilTouch *touch = &p->out[p->count++];
+    if (place < p->count && !(distance < p->distance[place])) {
+        return;
+    }
+    p->distance[place] = distance;
+    p->count += place == p->count;
+    FilTouch *touch = &p->out[place];
     *touch = (FilTouch){.gap = distance - out_a, .t_a = t};
     double x[3];
     fil_segment_point(p->a, t, x);
@@ -135,12 +142,22 @@ static void add_face(Probe *p, int k, double sign, double h, const double range[
     }
 }
 
+// An axis that only just enters may be missed by every stretch: its nearest point then.
+static void add_point(Probe *p, const FilShape *shape, double t) {
+    if (p->count == 0) {
+        double x[3], n[3];
+        point_at(p, t, x);
+        const double distance = fil_solid_point(shape, x, n);
+        add(p, t, n, distance);
+    }
+}
+
 // --- box -----------------------------------------------------------------------------------------
 
 // Rule 3, for the edge along j next to the nearest point t.
-static void add_edge(Probe *p, const double h[3], int j, double t, double distance) {
+static void add_edge(Probe *p, const FilShape *shape, int j, double t, double distance) {
     double range[2] = {0.0, 1.0};
-    cut(p, j, h[j], range);
+    cut(p, j, 0.5 * shape->size[j], range);
     const double along = (range[1] - range[0]) * p->length;
     const double sine = sqrt(fmax(1.0 - p->u[j] * p->u[j], 0.0));
     const double spread = fil_pair_spread(along * sine, fmin(p->radius, distance));
@@ -148,12 +165,13 @@ static void add_edge(Probe *p, const double h[3], int j, double t, double distan
         double x[3], n[3];
         const double s = fmin(fmax(t + spread * (range[i] - t), 0.0), 1.0);
         point_at(p, s, x);
-        const double away = fil_box_point(h, x, n);
+        const double away = fil_solid_point(shape, x, n);
         add(p, s, n, away);
     }
 }
 
-static void touch_box_outside(Probe *p, const double h[3], const FilSolidGap *gap) {
+static void touch_box_outside(Probe *p, const FilShape *shape, const double h[3],
+                              const FilSolidGap *gap) {
     add(p, gap->t, gap->normal, gap->distance);
     int inside = -1, outside_count = 0;
     for (int k = 0; k < 3; k++) {
@@ -167,8 +185,8 @@ static void touch_box_outside(Probe *p, const double h[3], const FilSolidGap *ga
         cut(p, (k + 2) % 3, h[(k + 2) % 3], range);
         add_face(p, k, copysign(1.0, gap->normal[k]), h[k], range, false);
     }
-    if (outside_count == 2 && fabs(p->u[inside]) > 0.95) {
-        add_edge(p, h, inside, gap->t, gap->distance);
+    if (outside_count == 2 && fabs(p->u[inside]) > 0.985) {
+        add_edge(p, shape, inside, gap->t, gap->distance);
     }
 }
 
@@ -234,9 +252,10 @@ static void touch_box(Probe *p, const FilShape *shape) {
     const double h[3] = {0.5 * shape->size[0], 0.5 * shape->size[1], 0.5 * shape->size[2]};
     const FilSolidGap gap = fil_solid_gap(shape, FIL_POINTS(p->x));
     if (gap.distance > 0.0) {
-        touch_box_outside(p, h, &gap);
+        touch_box_outside(p, shape, h, &gap);
     } else {
         touch_box_inside(p, h);
+        add_point(p, shape, gap.t);
     }
 }
 
@@ -290,7 +309,7 @@ static void add_side(Probe *p, double radius, double half, bool nearest_too) {
     const double rho = side_normal(p, x, n);
     const double drift = (range[1] - range[0]) * sqrt(dd);
     const double spread = fil_pair_spread(drift, fmin(rho, radius + p->radius));
-    const double slant = fmin(fmax((fabs(p->u[0]) - 0.9) / 0.05, 0.0), 1.0);
+    const double slant = fmin(fmax((fabs(p->u[0]) - 0.985) / 0.01, 0.0), 1.0);
     for (int i = 0; i < 2 && spread * slant > 0.0; i++) {
         const double s = nearest + spread * slant * (range[i] - nearest);
         point_at(p, s, x);
@@ -332,6 +351,9 @@ static void touch_cylinder(Probe *p, const FilShape *shape) {
     if (by_side) {
         add_side(p, radius, half, inside);
     }
+    if (inside) {
+        add_point(p, shape, gap.t);
+    }
 }
 
 // --- plane, sphere, capsule ----------------------------------------------------------------------
@@ -371,6 +393,9 @@ int fil_touch_capsule_primitive(const double a[2][3], double radius, const FilSh
         return touch_capsule(a, radius, shape, pose, reach, out);
     }
     Probe p = start(a, radius, pose, reach, out);
+    if (!fil_all_finite(p.x[0], 3) || !fil_all_finite(p.x[1], 3)) {
+        return 0;
+    }
     switch (shape->kind) {
     case FIL_SHAPE_PLANE:
         touch_plane(&p);
