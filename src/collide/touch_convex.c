@@ -539,39 +539,46 @@ static bool add_edges(Meeting *m) {
     return true;
 }
 
-// A polygon or line that is being clipped; id tells where each point comes from.
+// A polygon or line that is being clipped. Its edges have labels: 0 .. 7 those it had, 8 and on the
+// planes that cut it; a point is known by the labels of its two edges.
 typedef struct Outline {
     double p[16][3];
-    uint32_t id[16];
+    uint32_t in[16], out[16]; // labels of the edges before and after each point
     int count;
     bool closed;
 } Outline;
 
+static void add_point(Outline *outline, const double p[3], uint32_t in, uint32_t out) {
+    if (outline->count < 16) {
+        fil_copy3(p, outline->p[outline->count]);
+        outline->in[outline->count] = in;
+        outline->out[outline->count++] = out;
+    }
+}
+
 // Keep what lies on the inner side of a plane through `at`.
 static void clip(Outline *outline, const double at[3], const double inward[3], uint32_t plane) {
-    Outline in = *outline;
+    const Outline old = *outline;
     double height[16];
-    for (int i = 0; i < in.count; i++) {
+    for (int i = 0; i < old.count; i++) {
         double d[3];
-        fil_subtract3(in.p[i], at, d);
+        fil_subtract3(old.p[i], at, d);
         height[i] = fil_dot3(d, inward);
     }
     outline->count = 0;
-    for (int i = 0; i < in.count; i++) {
-        const int j = (i + 1) % in.count;
-        if (height[i] >= 0.0 && outline->count < 16) {
-            fil_copy3(in.p[i], outline->p[outline->count]);
-            outline->id[outline->count++] = in.id[i];
+    for (int i = 0; i < old.count; i++) {
+        const int j = (i + 1) % old.count;
+        const bool stays = height[i] >= 0.0, next = height[j] >= 0.0;
+        if (stays) {
+            add_point(outline, old.p[i], old.in[i], old.out[i]);
         }
-        if ((height[i] >= 0.0) != (height[j] >= 0.0) && outline->count < 16 &&
-            (in.closed || i + 1 < in.count)) {
+        if (stays != next && (old.closed || i + 1 < old.count)) {
             const double t = height[i] / (height[i] - height[j]);
+            double p[3];
             for (int k = 0; k < 3; k++) {
-                outline->p[outline->count][k] = in.p[i][k] + t * (in.p[j][k] - in.p[i][k]);
+                p[k] = old.p[i][k] + t * (old.p[j][k] - old.p[i][k]);
             }
-            // the plane and the edge that it cuts, whose corner the new point stands for
-            const int gone = height[i] >= 0.0 ? j : i;
-            outline->id[outline->count++] = 16 + 16 * plane + (in.id[gone] & 15);
+            add_point(outline, p, stays ? old.out[i] : 8 + plane, stays ? 8 + plane : old.out[i]);
         }
     }
 }
@@ -609,7 +616,8 @@ static bool add_face(Meeting *m, double reach) {
     outline.closed = outline.count > 2;
     for (int i = 0; i < outline.count; i++) {
         fil_copy3(other[i], outline.p[i]);
-        outline.id[i] = (uint32_t)i;
+        outline.in[i] = (uint32_t)((i + outline.count - 1) % outline.count);
+        outline.out[i] = (uint32_t)i;
     }
     for (int i = 0; i < sides; i++) {
         double e[3], inward[3];
@@ -618,16 +626,21 @@ static bool add_face(Meeting *m, double reach) {
         clip(&outline, face[i], inward, (uint32_t)i);
     }
     const int before = m->count;
+    double deepest = INFINITY;
     for (int i = 0; i < outline.count; i++) {
         double d[3];
         fil_subtract3(outline.p[i], face[0], d);
         const double height = fil_dot3(d, plane) / fil_dot3(m->n, plane);
-        const double gap = on_a ? -height : height;
+        // along n nothing is deeper than the gap of the cores, but a tilted plane may say so
+        const double gap = fmax(on_a ? -height : height, m->gap);
         if (gap < reach) {
-            add_across(m, !on_a, outline.p[i], gap, 1 + outline.id[i] + (on_a ? 1u << 10 : 0));
+            const uint32_t id = 1 + 16 * outline.in[i] + outline.out[i];
+            add_across(m, !on_a, outline.p[i], gap, id + (on_a ? 1u << 10 : 0));
+            deepest = fmin(deepest, gap);
         }
     }
-    return m->count > before;
+    // in a deep overlap the deepest corner may lie beyond the sides: it must not be lost
+    return m->count > before && deepest < m->gap + 0.1 * fabs(m->gap) + 1e-9 * reach;
 }
 
 void fil_touch_sort(FilTouch *touches, int count) {

@@ -183,6 +183,7 @@ static int touch_mesh_plane(const FilMesh *mesh, const FilPose *pose, const FilP
             fil_add3(-touch->gap, touch->normal, touch->on_b);
         }
     }
+    fil_touch_sort(out, count);
     return count;
 }
 
@@ -474,9 +475,10 @@ static int touch_mesh(const FilShape *a, const FilPose *pose_a, const FilShape *
         pool.near = SAME_PLACE * fmin(a->mesh->size, b->mesh->size);
         add_vertices(&pool, a, pose_a, b->mesh, pose_b);
         add_sharp_edges(&pool, a, pose_a, b, pose_b);
-        // and the vertices of a against b: the same with the two exchanged
+        // and the same with the two exchanged
         turn_around(pool.touch, pool.count);
         add_vertices(&pool, b, pose_b, a->mesh, pose_a);
+        add_sharp_edges(&pool, b, pose_b, a, pose_a);
         turn_around(pool.touch, pool.count);
     } else {
         Wires wires;
