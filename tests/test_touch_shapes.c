@@ -348,7 +348,6 @@ static void box_as_a_mesh_touches_like_the_box(void) {
             // edges that overlap are pushed out by a face, which may be half as deep
             const double deepest = fmin(1.001 * want[0].gap, 0.999 * want[0].gap) - 1e-6;
             const double shallowest = fmax(1.001 * want[0].gap, 0.45 * want[0].gap) + 1e-6;
-            if (!(got > 0 && touch[0].gap > deepest && touch[0].gap < shallowest)) printf("K %d want %.9g (n %d) got %d %.9g\n", a->kind, want[0].gap, count, got, touch[0].gap);
             CHECK(got > 0 && touch[0].gap > deepest && touch[0].gap < shallowest);
         }
         CHECK(count > 0 || got == 0);

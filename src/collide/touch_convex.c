@@ -505,14 +505,14 @@ static void add_single(Meeting *m) {
 }
 
 // Two edges that run nearly alike: the ends of what they have in common.
-static bool add_edges(Meeting *m) {
+static void add_edges(Meeting *m) {
     double e[3], f[3], c[3];
     fil_subtract3(m->pa[1], m->pa[0], e);
     fil_subtract3(m->pb[1], m->pb[0], f);
     fil_cross3(e, f, c);
     const double ee = fil_dot3(e, e);
     if (!(fil_dot3(c, c) < FLAT * FLAT * ee * fil_dot3(f, f))) {
-        return false;
+        return;
     }
     double u[2];
     for (int i = 0; i < 2; i++) {
@@ -523,7 +523,7 @@ static bool add_edges(Meeting *m) {
     const bool along = u[0] < u[1];
     const double from = fmax(0.0, fmin(u[0], u[1])), to = fmin(1.0, fmax(u[0], u[1]));
     if (!(to - from > 1e-3)) {
-        return false;
+        return;
     }
     for (int i = 0; i < 2; i++) {
         const double t = i == 0 ? from : to;
@@ -536,7 +536,6 @@ static bool add_edges(Meeting *m) {
         fil_subtract3(p, q, d);
         add_across(m, true, p, fil_dot3(d, m->n), (uint32_t)(1 + 2 * i + along));
     }
-    return true;
 }
 
 // A polygon or line that is being clipped. Its edges have labels: 0 .. 7 those it had, 8 and on the
@@ -600,7 +599,7 @@ static void find_plane(const double p[8][3], int count, double normal[3]) {
 }
 
 // A face and a face or an edge: what of the other lies within the sides of the face.
-static bool add_face(Meeting *m, double reach) {
+static void add_face(Meeting *m, double reach) {
     double plane_a[3] = {0}, plane_b[3] = {0};
     if (m->na > 2) {
         find_plane(FIL_ROWS3(m->pa), m->na, plane_a);
@@ -625,8 +624,6 @@ static bool add_face(Meeting *m, double reach) {
         fil_cross3(plane, e, inward); // the corners run around the normal
         clip(&outline, face[i], inward, (uint32_t)i);
     }
-    const int before = m->count;
-    double deepest = INFINITY;
     for (int i = 0; i < outline.count; i++) {
         double d[3];
         fil_subtract3(outline.p[i], face[0], d);
@@ -636,11 +633,8 @@ static bool add_face(Meeting *m, double reach) {
         if (gap < reach) {
             const uint32_t id = 1 + 16 * outline.in[i] + outline.out[i];
             add_across(m, !on_a, outline.p[i], gap, id + (on_a ? 1u << 10 : 0));
-            deepest = fmin(deepest, gap);
         }
     }
-    // in a deep overlap the deepest corner may lie beyond the sides: it must not be lost
-    return m->count > before && deepest < m->gap + 0.1 * fabs(m->gap) + 1e-9 * reach;
 }
 
 void fil_touch_sort(FilTouch *touches, int count) {
@@ -721,13 +715,17 @@ int fil_touch_convex(const FilShape *a, const FilPose *pose_a, const FilShape *b
     m.na = find_face(&core_a, back, 8, m.pa, &id_a);
     m.nb = find_face(&core_b, m.n, 8, m.pb, &id_b);
     m.base = (id_a << 16) | (id_b << 24);
-    bool found = false;
     if (m.na == 2 && m.nb == 2) {
-        found = add_edges(&m);
+        add_edges(&m);
     } else if (m.na > 1 && m.nb > 1) {
-        found = add_face(&m, reach + round);
+        add_face(&m, reach + round);
     }
-    if (!found) {
+    // the deepest place may lie beyond the sides of a face, or on a curve that was made straight
+    double deepest = INFINITY;
+    for (int i = 0; i < m.count; i++) {
+        deepest = fmin(deepest, out[i].gap);
+    }
+    if (!(deepest < m.gap + 1e-6 * (core_a.size + core_b.size))) {
         add_single(&m);
     }
     return finish(&m, &core_a, &core_b, reach);
