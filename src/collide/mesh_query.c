@@ -85,8 +85,7 @@ static const FilBvhNode *next_leaf(Nearest *walk, double best) {
 
 bool fil_mesh_closest(const FilMesh *mesh, const double p[3], double reach, FilMeshPoint *out) {
     Nearest walk;
-    fil_copy3(p, walk.box.low);
-    fil_copy3(p, walk.box.high);
+    walk.box = (FilBox){{p[0], p[1], p[2]}, {p[0], p[1], p[2]}};
     start(&walk, &mesh->bvh);
     double best = reach * reach;
     int found = -1, part = 0;

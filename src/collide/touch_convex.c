@@ -558,7 +558,7 @@ static void add_point(Outline *outline, const double p[3], uint32_t in, uint32_t
 // Keep what lies on the inner side of a plane through `at`.
 static void clip(Outline *outline, const double at[3], const double inward[3], uint32_t plane) {
     const Outline old = *outline;
-    double height[16];
+    double height[16] = {0};
     for (int i = 0; i < old.count; i++) {
         double d[3];
         fil_subtract3(old.p[i], at, d);

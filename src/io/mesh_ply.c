@@ -266,19 +266,43 @@ static FilStatus read_count(Ply *ply, const Property *property, int *count) {
     return FIL_OK;
 }
 
-// One element that is read over, or a vertex, whose coordinates go to x.
-static FilStatus read_plain(Ply *ply, const Element *element, double *x) {
-    for (int k = 0; k < element->property_count; k++) {
-        const Property *property = &element->property[k];
-        int count;
+// What becomes of the values of an element: coordinates of a vertex, corners of a face, or nothing.
+typedef struct Sink {
+    double *x;   // [3], or NULL
+    bool face;   // the values of role 0 are corners
+    int corners; // how many there were
+} Sink;
+
+static FilStatus keep_corner(FilMeshInput *input, int i, double value) {
+    if (!(value >= 0.0 && value < input->vertex_count && value == floor(value))) {
+        return fil_mesh_input_fail(input, "a face has vertex %g; there are %d, counted from 0",
+                                   value, input->vertex_count);
+    }
+    if (input->corners != NULL) {
+        input->corners[i] = (int)value;
+    }
+    return FIL_OK;
+}
+
+static FilStatus read_values(Ply *ply, const Property *property, Sink *sink) {
+    int count;
+    FIL_TRY(read_count(ply, property, &count));
+    const bool corners = sink->face && property->role == 0;
+    for (int i = 0; i < count; i++) {
         double value = 0.0;
-        FIL_TRY(read_count(ply, property, &count));
-        for (int i = 0; i < count; i++) {
-            FIL_TRY(read_value(ply, property->type, &value));
+        FIL_TRY(read_value(ply, property->type, &value));
+        FIL_TRY(corners ? keep_corner(ply->input, i, value) : FIL_OK);
+        if (sink->x != NULL && property->role >= 0) {
+            sink->x[property->role] = value;
         }
-        if (x != NULL && property->role >= 0) {
-            x[property->role] = value;
-        }
+    }
+    sink->corners = corners ? count : sink->corners;
+    return FIL_OK;
+}
+
+static FilStatus read_one(Ply *ply, const Element *element, Sink *sink) {
+    for (int k = 0; k < element->property_count; k++) {
+        FIL_TRY(read_values(ply, &element->property[k], sink));
     }
     return FIL_OK;
 }
@@ -301,39 +325,10 @@ static FilStatus read_vertices(Ply *ply, const Element *element) {
     }
     for (; input->vertex_count < element->count; input->vertex_count++) {
         double *x = &input->vertices[3 * (size_t)input->vertex_count];
-        FIL_TRY(read_plain(ply, element, x));
+        FIL_TRY(read_one(ply, element, &(Sink){.x = x}));
         if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) {
             return fil_mesh_input_fail(input, "vertex %d is not finite", input->vertex_count);
         }
-    }
-    return FIL_OK;
-}
-
-static FilStatus keep_corner(FilMeshInput *input, int i, double value) {
-    if (!(value >= 0.0 && value < input->vertex_count && value == floor(value))) {
-        return fil_mesh_input_fail(input, "a face has vertex %g; there are %d, counted from 0",
-                                   value, input->vertex_count);
-    }
-    if (input->corners != NULL) {
-        input->corners[i] = (int)value;
-    }
-    return FIL_OK;
-}
-
-// One face; its corners go to input->corners when that is there. Writes how many.
-static FilStatus read_face(Ply *ply, const Element *element, int *corners) {
-    for (int k = 0; k < element->property_count; k++) {
-        const Property *property = &element->property[k];
-        int count;
-        FIL_TRY(read_count(ply, property, &count));
-        for (int i = 0; i < count; i++) {
-            double value = 0.0;
-            FIL_TRY(read_value(ply, property->type, &value));
-            if (property->role == 0) {
-                FIL_TRY(keep_corner(ply->input, i, value));
-            }
-        }
-        *corners = property->role == 0 ? count : *corners;
     }
     return FIL_OK;
 }
@@ -353,15 +348,16 @@ static FilStatus read_faces(Ply *ply, const Element *element) {
     const size_t at = input->at;
     const int line = input->line;
     size_t triangles = 0;
-    int longest = 0, corners = 0;
+    Sink sink = {.face = true};
+    int longest = 0;
     for (int i = 0; i < element->count; i++) {
-        FIL_TRY(read_face(ply, element, &corners));
-        if (corners < 3) {
+        FIL_TRY(read_one(ply, element, &sink));
+        if (sink.corners < 3) {
             return fil_mesh_input_fail(input, "face %d has %d corners; it must have at least 3", i,
-                                       corners);
+                                       sink.corners);
         }
-        triangles += (size_t)corners - 2;
-        longest = corners > longest ? corners : longest;
+        triangles += (size_t)sink.corners - 2;
+        longest = sink.corners > longest ? sink.corners : longest;
     }
     if (triangles > INT_MAX / 4) {
         return fil_mesh_input_fail(input, "the mesh is too large");
@@ -374,15 +370,15 @@ static FilStatus read_faces(Ply *ply, const Element *element) {
         return fil_mesh_input_no_memory(input);
     }
     for (int i = 0; i < element->count; i++) {
-        FIL_TRY(read_face(ply, element, &corners));
-        fil_mesh_add_polygon(input, corners);
+        FIL_TRY(read_one(ply, element, &sink));
+        fil_mesh_add_polygon(input, sink.corners);
     }
     return FIL_OK;
 }
 
 static FilStatus read_over(Ply *ply, const Element *element) {
     for (int i = 0; i < element->count && element->property_count > 0; i++) {
-        FIL_TRY(read_plain(ply, element, NULL));
+        FIL_TRY(read_one(ply, element, &(Sink){0}));
     }
     return FIL_OK;
 }
