@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "collide/mesh_cells.h"
 #include "collide/triangle.h"
 #include "math/vec3.h"
 
@@ -115,10 +116,9 @@ bool fil_mesh_closest(const FilMesh *mesh, const double p[3], double reach, FilM
 
 bool fil_mesh_contains(const FilMesh *mesh, const double p[3]) {
     FilMeshPoint nearest;
-    for (int k = 0; k < 3; k++) {
-        if (!(p[k] >= mesh->box.low[k] && p[k] <= mesh->box.high[k])) {
-            return false;
-        }
+    const int cell = fil_mesh_cell(mesh, p);
+    if (cell != FIL_CELL_MIXED) {
+        return cell == FIL_CELL_INSIDE;
     }
     return fil_mesh_closest(mesh, p, INFINITY, &nearest) && nearest.distance < 0.0;
 }

@@ -24,7 +24,7 @@
 #define EDGE_BIAS 1e-5   // of the size: a face wins over a pair of edges
 #define STEADY_TILT 1e-3 // below it the points of a rim stay where they are on the body
 
-enum { SEARCH_STARTS = 3, SEARCH_STEPS = 36, GJK_STEPS = 100 };
+enum { SEARCH_STARTS = 2, SEARCH_STEPS = 24, GJK_STEPS = 100 };
 
 // ------------------------------------------------------------------------------------- cores
 

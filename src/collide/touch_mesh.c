@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "collide/mesh.h"
+#include "collide/mesh_cells.h"
 #include "collide/touch_convex.h"
 #include "collide/triangle.h"
 #include "math/vec3.h"
@@ -208,7 +209,8 @@ static bool add_inside(Search *s, int where, double t) {
     double p[3];
     FilMeshPoint nearest;
     find_point(s, t, p);
-    if (!fil_mesh_closest(s->mesh, p, INFINITY, &nearest) || !(nearest.distance < 0.0)) {
+    if (fil_mesh_cell(s->mesh, p) == FIL_CELL_OUTSIDE ||
+        !fil_mesh_closest(s->mesh, p, INFINITY, &nearest) || !(nearest.distance < 0.0)) {
         return false;
     }
     (void)add_place(s, where, t, nearest.at, nearest.triangle, nearest.part);
@@ -236,6 +238,18 @@ static void add_ends(Search *s, bool inside[2]) {
     }
 }
 
+// Whether the box of a triangle overlaps a box; the leaves of the tree are not so fine.
+static bool is_near(const double corner[3][3], const FilBox *box) {
+    for (int k = 0; k < 3; k++) {
+        const double a = corner[0][k], b = corner[1][k], c = corner[2][k];
+        if ((a > box->high[k] && b > box->high[k] && c > box->high[k]) ||
+            (a < box->low[k] && b < box->low[k] && c < box->low[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void find_places(Search *s) {
     FilBox box;
     FilBvhWalk walk;
@@ -243,7 +257,9 @@ static void find_places(Search *s) {
     fil_box_of_segment(FIL_ROWS3(s->a), s->bound, &box);
     fil_bvh_walk(&walk, &s->mesh->bvh, &box);
     for (int i; (i = fil_bvh_next(&walk)) >= 0;) {
-        try_triangle(s, i);
+        if (is_near(FIL_ROWS3(s->mesh->corners[i]), &box)) {
+            try_triangle(s, i);
+        }
     }
     add_ends(s, inside);
     double

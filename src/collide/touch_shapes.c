@@ -121,11 +121,8 @@ typedef struct Footing {
     int vertex[WAYS + 1];
 } Footing;
 
-static void start_footing(Footing *f, const FilMesh *mesh, const FilPose *pose,
-                          const FilPose *plane, double reach) {
+static void start_footing(Footing *f, const FilPose *pose, const FilPose *plane) {
     double e[3] = {0.0, 0.0, 0.0}, side[3], *n = f->n;
-    f->mesh = mesh;
-    f->reach = reach;
     for (int k = 0; k < 3; k++) {
         n[k] = fil_dot3(pose->axis[k], plane->axis[2]);
     }
@@ -184,9 +181,9 @@ static void find_footing(Footing *f) {
 
 static int touch_mesh_plane(const FilMesh *mesh, const FilPose *pose, const FilPose *plane,
                             double reach, FilTouch *out) {
-    Footing f;
+    Footing f = {.mesh = mesh, .reach = reach};
     int count = 0;
-    start_footing(&f, mesh, pose, plane, reach);
+    start_footing(&f, pose, plane);
     find_footing(&f);
     for (int w = WAYS; w >= 0; w--) {
         bool seen = f.vertex[w] < 0;
