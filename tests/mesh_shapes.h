@@ -112,7 +112,7 @@ static inline FilMesh *mesh_corner(void) {
     for (int i = 0; i < 12; i++) {
         v[i][0] = outline[i % 6][0];
         v[i][1] = outline[i % 6][1];
-        v[i][2] = i / 6;
+        v[i][2] = i < 6 ? 0.0 : 1.0;
     }
     for (int i = 0; i < 4; i++, count += 2) {
         for (int k = 0; k < 3; k++) {

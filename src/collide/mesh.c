@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "collide/mesh_cells.h"
 #include "math/union_find.h"
 #include "math/vec3.h"
 
@@ -595,6 +596,9 @@ static FilStatus make(Maker *m) {
     find_patches(mesh);
     find_spokes(mesh);
     FIL_TRY(build_tree(m));
+    if (!fil_mesh_cells_build(mesh, &m->scratch)) {
+        return no_memory(m);
+    }
     measure(mesh);
     return FIL_OK;
 }

@@ -7,6 +7,9 @@
 #include "collide/bvh.h"
 #include "filum/shape.h"
 
+enum { FIL_MESH_CELLS = 32 };
+enum { FIL_CELL_OUTSIDE, FIL_CELL_INSIDE, FIL_CELL_MIXED };
+
 struct FilMesh {
     FilArena arena;
     int vertex_count, triangle_count, edge_count;
@@ -27,6 +30,8 @@ struct FilMesh {
     int *owners;             // [vertex_count]: the first triangle of each vertex
     FilBvh bvh;              // over the triangles
     double (*corners)[3][3]; // [triangle_count]: in the order of the tree
+    unsigned char *cells;    // [FIL_MESH_CELLS^3]: see mesh_cells.c
+    double cell_scale[3];    // 1/m
     FilBox box;
     double size; // m: diagonal of the box
     FilSolidMoments moments;

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "collide/mesh_cells.h"
 #include "collide/triangle.h"
 #include "math/vec3.h"
 
@@ -85,8 +86,7 @@ static const FilBvhNode *next_leaf(Nearest *walk, double best) {
 
 bool fil_mesh_closest(const FilMesh *mesh, const double p[3], double reach, FilMeshPoint *out) {
     Nearest walk;
-    fil_copy3(p, walk.box.low);
-    fil_copy3(p, walk.box.high);
+    walk.box = (FilBox){{p[0], p[1], p[2]}, {p[0], p[1], p[2]}};
     start(&walk, &mesh->bvh);
     double best = reach * reach;
     int found = -1, part = 0;
@@ -116,10 +116,9 @@ bool fil_mesh_closest(const FilMesh *mesh, const double p[3], double reach, FilM
 
 bool fil_mesh_contains(const FilMesh *mesh, const double p[3]) {
     FilMeshPoint nearest;
-    for (int k = 0; k < 3; k++) {
-        if (!(p[k] >= mesh->box.low[k] && p[k] <= mesh->box.high[k])) {
-            return false;
-        }
+    const int cell = fil_mesh_cell(mesh, p);
+    if (cell != FIL_CELL_MIXED) {
+        return cell == FIL_CELL_INSIDE;
     }
     return fil_mesh_closest(mesh, p, INFINITY, &nearest) && nearest.distance < 0.0;
 }

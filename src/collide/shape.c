@@ -32,6 +32,18 @@ static FilStatus check_length(const FilShape *shape, const char *name, double va
     return FIL_OK;
 }
 
+static FilStatus check_sizes(const FilShape *shape, FilError *error) {
+    for (int k = 0; k < 3; k++) {
+        FIL_TRY(check_length(shape, "size", shape->size[k], error));
+    }
+    return FIL_OK;
+}
+
+static FilStatus check_round(const FilShape *shape, FilError *error) {
+    FIL_TRY(check_length(shape, "radius", shape->radius, error));
+    return check_length(shape, "length", shape->length, error);
+}
+
 FilStatus fil_shape_check(const FilShape *shape, FilError *error) {
     switch (shape->kind) {
     case FIL_SHAPE_PLANE:
@@ -40,13 +52,9 @@ FilStatus fil_shape_check(const FilShape *shape, FilError *error) {
         return check_length(shape, "radius", shape->radius, error);
     case FIL_SHAPE_CAPSULE:
     case FIL_SHAPE_CYLINDER:
-        FIL_TRY(check_length(shape, "radius", shape->radius, error));
-        return check_length(shape, "length", shape->length, error);
+        return check_round(shape, error);
     case FIL_SHAPE_BOX:
-        for (int k = 0; k < 3; k++) {
-            FIL_TRY(check_length(shape, "size", shape->size[k], error));
-        }
-        return FIL_OK;
+        return check_sizes(shape, error);
     case FIL_SHAPE_MESH:
         if (shape->mesh == NULL) {
             return fil_fail(error, FIL_E_ARGUMENT, "a shape of kind mesh has no mesh");

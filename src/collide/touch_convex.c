@@ -24,7 +24,7 @@
 #define EDGE_BIAS 1e-5   // of the size: a face wins over a pair of edges
 #define STEADY_TILT 1e-3 // below it the points of a rim stay where they are on the body
 
-enum { SEARCH_STARTS = 3, SEARCH_STEPS = 36, GJK_STEPS = 100 };
+enum { SEARCH_STARTS = 2, SEARCH_STEPS = 24, GJK_STEPS = 100 };
 
 // ------------------------------------------------------------------------------------- cores
 
@@ -505,14 +505,14 @@ static void add_single(Meeting *m) {
 }
 
 // Two edges that run nearly alike: the ends of what they have in common.
-static bool add_edges(Meeting *m) {
+static void add_edges(Meeting *m) {
     double e[3], f[3], c[3];
     fil_subtract3(m->pa[1], m->pa[0], e);
     fil_subtract3(m->pb[1], m->pb[0], f);
     fil_cross3(e, f, c);
     const double ee = fil_dot3(e, e);
     if (!(fil_dot3(c, c) < FLAT * FLAT * ee * fil_dot3(f, f))) {
-        return false;
+        return;
     }
     double u[2];
     for (int i = 0; i < 2; i++) {
@@ -523,7 +523,7 @@ static bool add_edges(Meeting *m) {
     const bool along = u[0] < u[1];
     const double from = fmax(0.0, fmin(u[0], u[1])), to = fmin(1.0, fmax(u[0], u[1]));
     if (!(to - from > 1e-3)) {
-        return false;
+        return;
     }
     for (int i = 0; i < 2; i++) {
         const double t = i == 0 ? from : to;
@@ -536,42 +536,48 @@ static bool add_edges(Meeting *m) {
         fil_subtract3(p, q, d);
         add_across(m, true, p, fil_dot3(d, m->n), (uint32_t)(1 + 2 * i + along));
     }
-    return true;
 }
 
-// A polygon or line that is being clipped; id tells where each point comes from.
+// A polygon or line that is being clipped. Its edges have labels: 0 .. 7 those it had, 8 and on the
+// planes that cut it; a point is known by the labels of its two edges.
 typedef struct Outline {
     double p[16][3];
-    uint32_t id[16];
+    uint32_t in[16], out[16]; // labels of the edges before and after each point
     int count;
     bool closed;
 } Outline;
 
+static void add_point(Outline *outline, const double p[3], uint32_t in, uint32_t out) {
+    if (outline->count < 16) {
+        fil_copy3(p, outline->p[outline->count]);
+        outline->in[outline->count] = in;
+        outline->out[outline->count++] = out;
+    }
+}
+
 // Keep what lies on the inner side of a plane through `at`.
 static void clip(Outline *outline, const double at[3], const double inward[3], uint32_t plane) {
-    Outline in = *outline;
-    double height[16];
-    for (int i = 0; i < in.count; i++) {
+    const Outline old = *outline;
+    double height[16] = {0};
+    for (int i = 0; i < old.count; i++) {
         double d[3];
-        fil_subtract3(in.p[i], at, d);
+        fil_subtract3(old.p[i], at, d);
         height[i] = fil_dot3(d, inward);
     }
     outline->count = 0;
-    for (int i = 0; i < in.count; i++) {
-        const int j = (i + 1) % in.count;
-        if (height[i] >= 0.0 && outline->count < 16) {
-            fil_copy3(in.p[i], outline->p[outline->count]);
-            outline->id[outline->count++] = in.id[i];
+    for (int i = 0; i < old.count; i++) {
+        const int j = (i + 1) % old.count;
+        const bool stays = height[i] >= 0.0, next = height[j] >= 0.0;
+        if (stays) {
+            add_point(outline, old.p[i], old.in[i], old.out[i]);
         }
-        if ((height[i] >= 0.0) != (height[j] >= 0.0) && outline->count < 16 &&
-            (in.closed || i + 1 < in.count)) {
+        if (stays != next && (old.closed || i + 1 < old.count)) {
             const double t = height[i] / (height[i] - height[j]);
+            double p[3];
             for (int k = 0; k < 3; k++) {
-                outline->p[outline->count][k] = in.p[i][k] + t * (in.p[j][k] - in.p[i][k]);
+                p[k] = old.p[i][k] + t * (old.p[j][k] - old.p[i][k]);
             }
-            // the plane and the edge that it cuts, whose corner the new point stands for
-            const int gone = height[i] >= 0.0 ? j : i;
-            outline->id[outline->count++] = 16 + 16 * plane + (in.id[gone] & 15);
+            add_point(outline, p, stays ? old.out[i] : 8 + plane, stays ? 8 + plane : old.out[i]);
         }
     }
 }
@@ -593,7 +599,7 @@ static void find_plane(const double p[8][3], int count, double normal[3]) {
 }
 
 // A face and a face or an edge: what of the other lies within the sides of the face.
-static bool add_face(Meeting *m, double reach) {
+static void add_face(Meeting *m, double reach) {
     double plane_a[3] = {0}, plane_b[3] = {0};
     if (m->na > 2) {
         find_plane(FIL_ROWS3(m->pa), m->na, plane_a);
@@ -609,7 +615,8 @@ static bool add_face(Meeting *m, double reach) {
     outline.closed = outline.count > 2;
     for (int i = 0; i < outline.count; i++) {
         fil_copy3(other[i], outline.p[i]);
-        outline.id[i] = (uint32_t)i;
+        outline.in[i] = (uint32_t)((i + outline.count - 1) % outline.count);
+        outline.out[i] = (uint32_t)i;
     }
     for (int i = 0; i < sides; i++) {
         double e[3], inward[3];
@@ -617,17 +624,17 @@ static bool add_face(Meeting *m, double reach) {
         fil_cross3(plane, e, inward); // the corners run around the normal
         clip(&outline, face[i], inward, (uint32_t)i);
     }
-    const int before = m->count;
     for (int i = 0; i < outline.count; i++) {
         double d[3];
         fil_subtract3(outline.p[i], face[0], d);
         const double height = fil_dot3(d, plane) / fil_dot3(m->n, plane);
-        const double gap = on_a ? -height : height;
+        // along n nothing is deeper than the gap of the cores, but a tilted plane may say so
+        const double gap = fmax(on_a ? -height : height, m->gap);
         if (gap < reach) {
-            add_across(m, !on_a, outline.p[i], gap, 1 + outline.id[i] + (on_a ? 1u << 10 : 0));
+            const uint32_t id = 1 + 16 * outline.in[i] + outline.out[i];
+            add_across(m, !on_a, outline.p[i], gap, id + (on_a ? 1u << 10 : 0));
         }
     }
-    return m->count > before;
 }
 
 void fil_touch_sort(FilTouch *touches, int count) {
@@ -708,13 +715,17 @@ int fil_touch_convex(const FilShape *a, const FilPose *pose_a, const FilShape *b
     m.na = find_face(&core_a, back, 8, m.pa, &id_a);
     m.nb = find_face(&core_b, m.n, 8, m.pb, &id_b);
     m.base = (id_a << 16) | (id_b << 24);
-    bool found = false;
     if (m.na == 2 && m.nb == 2) {
-        found = add_edges(&m);
+        add_edges(&m);
     } else if (m.na > 1 && m.nb > 1) {
-        found = add_face(&m, reach + round);
+        add_face(&m, reach + round);
     }
-    if (!found) {
+    // the deepest place may lie beyond the sides of a face, or on a curve that was made straight
+    double deepest = INFINITY;
+    for (int i = 0; i < m.count; i++) {
+        deepest = fmin(deepest, out[i].gap);
+    }
+    if (!(deepest < m.gap + 1e-6 * (core_a.size + core_b.size))) {
         add_single(&m);
     }
     return finish(&m, &core_a, &core_b, reach);

@@ -13,6 +13,8 @@
 #include <math.h>
 
 #include "collide/mesh.h"
+#include "collide/mesh_cells.h"
+#include "collide/touch_convex.h"
 #include "collide/triangle.h"
 #include "math/vec3.h"
 
@@ -52,6 +54,25 @@ static void find_point(const Search *s, double t, double p[3]) {
     }
 }
 
+// The normal where the segment meets the surface itself: that of the part, but on an edge that of
+// the triangle which the segment runs along, if it runs along one.
+static const double *choose_normal(const Search *s, int triangle, int part) {
+    const FilMesh *mesh = s->mesh;
+    if (part < FIL_PART_SIDE || part >= FIL_PART_CORNER || !(s->length > 0.0)) {
+        return fil_mesh_normal(mesh, triangle, part);
+    }
+    const int edge = mesh->sides[triangle][part - FIL_PART_SIDE];
+    double d[3], tilt[2];
+    fil_subtract3(s->a[1], s->a[0], d);
+    for (int k = 0; k < 2; k++) {
+        tilt[k] = fabs(fil_dot3(mesh->triangle_normals[mesh->edge_triangles[edge][k]], d));
+    }
+    const int flatter = tilt[1] < tilt[0];
+    return tilt[flatter] < 0.1 * tilt[!flatter]
+               ? mesh->triangle_normals[mesh->edge_triangles[edge][flatter]]
+               : mesh->edge_normals[edge];
+}
+
 // Add a place, or let it take that of the shallowest one; returns phi.
 static double add_place(Search *s, int where, double t, const double q[3], int triangle, int part) {
     Place place = {.t = t, .where = where, .feature = fil_mesh_feature(s->mesh, triangle, part)};
@@ -63,8 +84,10 @@ static double add_place(Search *s, int where, double t, const double q[3], int t
     place.phi = sign * distance;
     place.rank = place.phi + (where >= BETWEEN ? 1e-6 * s->bound : 0.0);
     fil_copy3(q, place.q);
+    const bool clear = distance > NO_DISTANCE * s->mesh->size;
+    const double *flat = clear ? n : choose_normal(s, triangle, part);
     for (int k = 0; k < 3; k++) {
-        place.normal[k] = distance > NO_DISTANCE * s->mesh->size ? d[k] / place.phi : n[k];
+        place.normal[k] = clear ? d[k] / place.phi : flat[k];
     }
     if (!(place.phi < s->bound)) {
         return place.phi;
@@ -116,14 +139,25 @@ static bool is_normal(const FilMesh *mesh, int triangle, int part, const double 
     return true;
 }
 
+// An end and the triangle at place i of the tree: a place of its own where the direction is a
+// normal of the surface, so that a capsule in a corner touches both sides of it.
 static void try_end(Search *s, int end, int i) {
-    double q[3], far;
+    const int triangle = s->mesh->bvh.order[i];
+    double q[3], far, d[3];
     const int part = fil_triangle_to_point(FIL_ROWS3(s->mesh->corners[i]), s->a[end], q, &far);
+    if (!(far < s->bound * s->bound)) {
+        return;
+    }
     if (far < s->far[end]) {
         s->far[end] = far;
-        s->triangle[end] = s->mesh->bvh.order[i];
+        s->triangle[end] = triangle;
         s->part[end] = part;
         fil_copy3(q, s->foot[end]);
+    }
+    fil_subtract3(s->a[end], q, d);
+    if (fil_dot3(d, fil_mesh_normal(s->mesh, triangle, part)) > 0.0 &&
+        is_normal(s->mesh, triangle, part, d)) {
+        (void)add_place(s, end, end, q, triangle, part);
     }
 }
 
@@ -157,6 +191,9 @@ static void try_triangle(Search *s, int i) {
     }
     if (!(far > NO_CROSSING * NO_CROSSING * s->mesh->size * s->mesh->size)) {
         add_crossing(s, t, q, triangle, part);
+        if (part >= FIL_PART_SIDE && t > 0.0 && t < 1.0) { // on an edge: it may only touch
+            (void)add_place(s, BETWEEN, t, q, triangle, part);
+        }
         return;
     }
     find_point(s, t, p);
@@ -172,7 +209,8 @@ static bool add_inside(Search *s, int where, double t) {
     double p[3];
     FilMeshPoint nearest;
     find_point(s, t, p);
-    if (!fil_mesh_closest(s->mesh, p, INFINITY, &nearest) || !(nearest.distance < 0.0)) {
+    if (fil_mesh_cell(s->mesh, p) == FIL_CELL_OUTSIDE ||
+        !fil_mesh_closest(s->mesh, p, INFINITY, &nearest) || !(nearest.distance < 0.0)) {
         return false;
     }
     (void)add_place(s, where, t, nearest.at, nearest.triangle, nearest.part);
@@ -200,6 +238,18 @@ static void add_ends(Search *s, bool inside[2]) {
     }
 }
 
+// Whether the box of a triangle overlaps a box; the leaves of the tree are not so fine.
+static bool is_near(const double corner[3][3], const FilBox *box) {
+    for (int k = 0; k < 3; k++) {
+        const double a = corner[0][k], b = corner[1][k], c = corner[2][k];
+        if ((a > box->high[k] && b > box->high[k] && c > box->high[k]) ||
+            (a < box->low[k] && b < box->low[k] && c < box->low[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void find_places(Search *s) {
     FilBox box;
     FilBvhWalk walk;
@@ -207,14 +257,25 @@ static void find_places(Search *s) {
     fil_box_of_segment(FIL_ROWS3(s->a), s->bound, &box);
     fil_bvh_walk(&walk, &s->mesh->bvh, &box);
     for (int i; (i = fil_bvh_next(&walk)) >= 0;) {
-        try_triangle(s, i);
+        if (is_near(FIL_ROWS3(s->mesh->corners[i]), &box)) {
+            try_triangle(s, i);
+        }
     }
     add_ends(s, inside);
-    if (s->length > 0.0 && inside[0] && inside[1]) {
-        (void)add_inside(s, BETWEEN, 0.5);
+    double
+        cut[CROSSINGS + 2]; // between these it may be inside; the middle is half as deep at least
+    int cuts = 0;
+    if (inside[0]) {
+        cut[cuts++] = 0.0;
     }
-    for (int i = 1; i < s->crossing_count; i++) {
-        (void)add_inside(s, BETWEEN, 0.5 * (s->crossing[i - 1] + s->crossing[i]));
+    for (int i = 0; i < s->crossing_count; i++) {
+        cut[cuts++] = s->crossing[i];
+    }
+    if (inside[1]) {
+        cut[cuts++] = 1.0;
+    }
+    for (int i = 1; i < cuts; i++) {
+        (void)add_inside(s, BETWEEN, 0.5 * (cut[i - 1] + cut[i]));
     }
     if (s->count == 0 && s->crossing_count > 0) {
         (void)add_place(s, BETWEEN, s->crossing_t, s->crossing_at, s->crossing_triangle,
@@ -327,5 +388,7 @@ int fil_touch_capsule_mesh(const double a[2][3], double radius, const FilMesh *m
         return 0;
     }
     find_places(&s);
-    return choose(&s, pose, out);
+    const int count = choose(&s, pose, out);
+    fil_touch_sort(out, count);
+    return count;
 }

@@ -110,42 +110,63 @@ static uint32_t mix(uint32_t x, uint32_t y) {
 
 // --------------------------------------------------------------------------------------- planes
 
-// A mesh against a plane: the deepest vertex, and those below the reach that are farthest along
-// eight directions in the plane, which are fixed to the mesh.
-static int touch_mesh_plane(const FilMesh *mesh, const FilPose *pose, const FilPose *plane,
-                            double reach, FilTouch *out) {
-    enum { WAYS = 8 };
-    double n[3], at[3], way[WAYS][3], best[WAYS + 1];
-    int vertex[WAYS + 1], stack[FIL_BVH_DEPTH], depth = 1, count = 0;
+enum { WAYS = 8 };
+
+// A mesh above a plane, in the mesh's own axes: the deepest vertex, and those below the reach that
+// are farthest along eight directions in the plane, which are fixed to the mesh.
+typedef struct Footing {
+    const FilMesh *mesh;
+    double n[3], at[3], way[WAYS][3];
+    double reach, best[WAYS + 1];
+    int vertex[WAYS + 1];
+} Footing;
+
+static void start_footing(Footing *f, const FilPose *pose, const FilPose *plane) {
+    double e[3] = {0.0, 0.0, 0.0}, side[3], *n = f->n;
     for (int k = 0; k < 3; k++) {
         n[k] = fil_dot3(pose->axis[k], plane->axis[2]);
     }
-    fil_pose_to_own(pose, plane->position, at);
-    for (int i = 0; i <= WAYS; i++) {
-        vertex[i] = -1;
-        best[i] = -INFINITY;
-    }
+    fil_pose_to_own(pose, plane->position, f->at);
     const int small = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2)
                                               : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
-    double e[3] = {0.0, 0.0, 0.0}, f[3];
     e[small] = 1.0;
     fil_add3(-n[small], n, e);
-    fil_cross3(n, e, f);
-    for (int i = 0; i < WAYS; i++) {
+    fil_cross3(n, e, side);
+    for (int i = 0; i <= WAYS; i++) {
         const double angle = 0.3 + 6.283185307179586 * i / WAYS; // not along the edges of boxes
-        for (int k = 0; k < 3; k++) {
-            way[i][k] = cos(angle) * e[k] + sin(angle) * f[k];
+        f->vertex[i] = -1;
+        f->best[i] = -INFINITY;
+        for (int k = 0; k < 3 && i < WAYS; k++) {
+            f->way[i][k] = cos(angle) * e[k] + sin(angle) * side[k];
         }
     }
+}
+
+static void try_vertex(Footing *f, int v) {
+    double d[3];
+    fil_subtract3(f->mesh->vertices[v], f->at, d);
+    const double height = fil_dot3(d, f->n);
+    for (int w = 0; w <= WAYS && height < f->reach; w++) {
+        const double value = w < WAYS ? fil_dot3(d, f->way[w]) : -height;
+        if (value > f->best[w] || (value >= f->best[w] && v < f->vertex[w])) {
+            f->best[w] = value;
+            f->vertex[w] = v;
+        }
+    }
+}
+
+static void find_footing(Footing *f) {
+    const FilBvh *bvh = &f->mesh->bvh;
+    int stack[FIL_BVH_DEPTH], depth = 1;
     stack[0] = 0;
     while (depth > 0) {
         const int index = stack[--depth];
-        const FilBvhNode *node = &mesh->bvh.nodes[index];
-        double lowest = -fil_dot3(n, at);
+        const FilBvhNode *node = &bvh->nodes[index];
+        double lowest = -fil_dot3(f->n, f->at);
         for (int k = 0; k < 3; k++) {
-            lowest += n[k] * (n[k] > 0.0 ? node->box.low[k] : node->box.high[k]);
+            lowest += f->n[k] * (f->n[k] > 0.0 ? node->box.low[k] : node->box.high[k]);
         }
-        if (!(lowest < reach)) {
+        if (!(lowest < f->reach)) {
             continue;
         }
         if (node->count == 0) {
@@ -153,36 +174,35 @@ static int touch_mesh_plane(const FilMesh *mesh, const FilPose *pose, const FilP
             stack[depth++] = index + 1;
         }
         for (int i = 0; i < 3 * node->count; i++) {
-            const int v = mesh->triangles[mesh->bvh.order[node->first + i / 3]][i % 3];
-            double d[3];
-            fil_subtract3(mesh->vertices[v], at, d);
-            const double height = fil_dot3(d, n);
-            for (int w = 0; w <= WAYS && height < reach; w++) {
-                const double value = w < WAYS ? fil_dot3(d, way[w]) : -height;
-                if (value > best[w] || (value >= best[w] && v < vertex[w])) {
-                    best[w] = value;
-                    vertex[w] = v;
-                }
-            }
+            try_vertex(f, f->mesh->triangles[bvh->order[node->first + i / 3]][i % 3]);
         }
     }
+}
+
+static int touch_mesh_plane(const FilMesh *mesh, const FilPose *pose, const FilPose *plane,
+                            double reach, FilTouch *out) {
+    Footing f = {.mesh = mesh, .reach = reach};
+    int count = 0;
+    start_footing(&f, pose, plane);
+    find_footing(&f);
     for (int w = WAYS; w >= 0; w--) {
-        bool seen = vertex[w] < 0;
+        bool seen = f.vertex[w] < 0;
         for (int i = 0; i < count; i++) {
-            seen = seen || out[i].feature == (uint32_t)vertex[w];
+            seen = seen || out[i].feature == (uint32_t)f.vertex[w];
         }
         if (!seen) {
             double d[3];
             FilTouch *touch = &out[count++];
-            *touch = (FilTouch){.feature = (uint32_t)vertex[w]};
+            *touch = (FilTouch){.feature = (uint32_t)f.vertex[w]};
             fil_copy3(plane->axis[2], touch->normal);
-            fil_pose_to_world(pose, mesh->vertices[vertex[w]], touch->on_a);
+            fil_pose_to_world(pose, mesh->vertices[f.vertex[w]], touch->on_a);
             fil_subtract3(touch->on_a, plane->position, d);
             touch->gap = fil_dot3(d, touch->normal);
             fil_copy3(touch->on_a, touch->on_b);
             fil_add3(-touch->gap, touch->normal, touch->on_b);
         }
     }
+    fil_touch_sort(out, count);
     return count;
 }
 
@@ -410,7 +430,27 @@ static void add_vertices(Pool *pool, const FilShape *a, const FilPose *pose_a, c
     }
 }
 
-// The sharp edges of the mesh a near the mesh b: where they pass over its edges.
+// One sharp edge of the mesh a against the mesh b, away from its ends, which are vertices.
+static void add_sharp_edge(Pool *pool, const FilMesh *mesh, const FilPose *pose_a, int edge,
+                           const FilShape *b, const FilPose *pose_b) {
+    FilTouch found[FIL_TOUCH_MAX];
+    double line[2][3], out[3];
+    for (int end = 0; end < 2; end++) {
+        fil_pose_to_world(pose_a, mesh->vertices[mesh->edges[edge][end]], line[end]);
+    }
+    fil_pose_turn(pose_a, mesh->edge_normals[edge], out);
+    const int count =
+        fil_touch_capsule_mesh(FIL_ROWS3(line), 0.0, b->mesh, pose_b, pool->reach, found);
+    for (int j = 0; j < count; j++) {
+        if (found[j].t_a > 0.0 && found[j].t_a < 1.0 && fil_dot3(out, found[j].normal) < 0.0) {
+            found[j].feature = mix(found[j].feature & 0x3fffffffu, 64u + (uint32_t)edge);
+            found[j].t_a = 0.0;
+            add_touch(pool, &found[j]);
+        }
+    }
+}
+
+// The sharp edges of the mesh a near the mesh b.
 static void add_sharp_edges(Pool *pool, const FilShape *a, const FilPose *pose_a, const FilShape *b,
                             const FilPose *pose_b) {
     const FilMesh *mesh = a->mesh;
@@ -422,24 +462,8 @@ static void add_sharp_edges(Pool *pool, const FilShape *a, const FilPose *pose_a
         const int triangle = mesh->bvh.order[i];
         for (int k = 0; k < 3; k++) {
             const int edge = mesh->sides[triangle][k];
-            if (!mesh->sharp_edges[edge] || mesh->edge_triangles[edge][0] != triangle) {
-                continue;
-            }
-            FilTouch found[FIL_TOUCH_MAX];
-            double line[2][3], out[3];
-            for (int end = 0; end < 2; end++) {
-                fil_pose_to_world(pose_a, mesh->vertices[mesh->edges[edge][end]], line[end]);
-            }
-            fil_pose_turn(pose_a, mesh->edge_normals[edge], out);
-            const int count =
-                fil_touch_capsule_mesh(FIL_ROWS3(line), 0.0, b->mesh, pose_b, pool->reach, found);
-            for (int j = 0; j < count; j++) {
-                if (found[j].t_a > 0.0 && found[j].t_a < 1.0 &&
-                    fil_dot3(out, found[j].normal) < 0.0) {
-                    found[j].feature = mix(found[j].feature & 0x3fffffffu, 64u + (uint32_t)edge);
-                    found[j].t_a = 0.0;
-                    add_touch(pool, &found[j]);
-                }
+            if (mesh->sharp_edges[edge] && mesh->edge_triangles[edge][0] == triangle) {
+                add_sharp_edge(pool, mesh, pose_a, edge, b, pose_b);
             }
         }
     }
@@ -474,9 +498,10 @@ static int touch_mesh(const FilShape *a, const FilPose *pose_a, const FilShape *
         pool.near = SAME_PLACE * fmin(a->mesh->size, b->mesh->size);
         add_vertices(&pool, a, pose_a, b->mesh, pose_b);
         add_sharp_edges(&pool, a, pose_a, b, pose_b);
-        // and the vertices of a against b: the same with the two exchanged
+        // and the same with the two exchanged
         turn_around(pool.touch, pool.count);
         add_vertices(&pool, b, pose_b, a->mesh, pose_a);
+        add_sharp_edges(&pool, b, pose_b, a, pose_a);
         turn_around(pool.touch, pool.count);
     } else {
         Wires wires;

@@ -14,12 +14,12 @@ enum { FIL_PART_INSIDE = 0, FIL_PART_SIDE = 1, FIL_PART_CORNER = 4 };
 /// The point of the triangle that is closest to `p`; returns its part and writes the square of the
 /// distance.
 int fil_triangle_to_point(const double corner[3][3], const double p[3], double q[3],
-                          double *distance2);
+                          double *square);
 
 /// The closest points of a triangle and a segment: at the fraction `t` of the segment, and `q` on
 /// the triangle. Returns the part of `q`. The square of the distance is 0 where they cross.
 int fil_triangle_to_segment(const double corner[3][3], const double s[2][3], double *t, double q[3],
-                            double *distance2);
+                            double *square);
 
 /// The closest points of two segments, at the fractions `t` and `u`; returns the square of their
 /// distance.

@@ -105,16 +105,14 @@ FilStatus fil_mesh_parse_obj(FilMeshInput *input) {
     FIL_TRY(count_lines(input));
     FIL_TRY(read_vertices(input));
     rewind_input(input);
+    FilStatus status = FIL_OK;
     int seen = 0;
     do {
         FilWord word;
-        if (!fil_mesh_next_word(input, &word)) {
-            continue;
+        if (fil_mesh_next_word(input, &word)) {
+            seen += fil_word_is(word, "v");
+            status = fil_word_is(word, "f") ? read_face(input, seen) : FIL_OK;
         }
-        seen += fil_word_is(word, "v");
-        if (fil_word_is(word, "f")) {
-            FIL_TRY(read_face(input, seen));
-        }
-    } while (fil_mesh_next_line(input));
-    return FIL_OK;
+    } while (status == FIL_OK && fil_mesh_next_line(input));
+    return status;
 }

@@ -153,6 +153,21 @@ static FilStatus read_property(Ply *ply) {
     return FIL_OK;
 }
 
+// A line of the header that opens with `word`.
+static FilStatus read_header_line(Ply *ply, FilWord word) {
+    if (fil_word_is(word, "format")) {
+        return read_format(ply);
+    }
+    if (fil_word_is(word, "element")) {
+        return read_element(ply);
+    }
+    if (fil_word_is(word, "property")) {
+        return read_property(ply);
+    }
+    return fil_mesh_input_fail(ply->input, "'%.*s' does not belong in the header of a PLY file",
+                               shown(word), word.text);
+}
+
 static FilStatus read_header(Ply *ply) {
     FilMeshInput *input = ply->input;
     bool formatted = false;
@@ -169,17 +184,8 @@ static FilStatus read_header(Ply *ply) {
             (void)fil_mesh_next_line(input);
             return FIL_OK;
         }
-        if (fil_word_is(word, "format")) {
-            FIL_TRY(read_format(ply));
-            formatted = true;
-        } else if (fil_word_is(word, "element")) {
-            FIL_TRY(read_element(ply));
-        } else if (fil_word_is(word, "property")) {
-            FIL_TRY(read_property(ply));
-        } else {
-            return fil_mesh_input_fail(input, "'%.*s' does not belong in the header of a PLY file",
-                                       shown(word), word.text);
-        }
+        formatted = formatted || fil_word_is(word, "format");
+        FIL_TRY(read_header_line(ply, word));
     }
     return fil_mesh_input_fail(input, "the header has no end");
 }
@@ -241,8 +247,13 @@ static size_t get_least_size(const Ply *ply, const Element *element) {
     return size;
 }
 
+// How many values a property has: one, or what its list says.
 static FilStatus read_count(Ply *ply, const Property *property, int *count) {
-    double value;
+    double value = 0.0;
+    *count = 1;
+    if (!property->list) {
+        return FIL_OK;
+    }
     FIL_TRY(read_value(ply, property->count_type, &value));
     const size_t least = ply->binary ? (size_t)types[property->type].size : 1;
     const size_t left = (ply->input->size - ply->input->at) / least;
@@ -255,21 +266,43 @@ static FilStatus read_count(Ply *ply, const Property *property, int *count) {
     return FIL_OK;
 }
 
-// One element that is read over, or a vertex, whose coordinates go to x.
-static FilStatus read_plain(Ply *ply, const Element *element, double *x) {
+// What becomes of the values of an element: coordinates of a vertex, corners of a face, or nothing.
+typedef struct Sink {
+    double *x;   // [3], or NULL
+    bool face;   // the values of role 0 are corners
+    int corners; // how many there were
+} Sink;
+
+static FilStatus keep_corner(FilMeshInput *input, int i, double value) {
+    if (!(value >= 0.0 && value < input->vertex_count && value == floor(value))) {
+        return fil_mesh_input_fail(input, "a face has vertex %g; there are %d, counted from 0",
+                                   value, input->vertex_count);
+    }
+    if (input->corners != NULL) {
+        input->corners[i] = (int)value;
+    }
+    return FIL_OK;
+}
+
+static FilStatus read_values(Ply *ply, const Property *property, Sink *sink) {
+    int count;
+    FIL_TRY(read_count(ply, property, &count));
+    const bool corners = sink->face && property->role == 0;
+    for (int i = 0; i < count; i++) {
+        double value = 0.0;
+        FIL_TRY(read_value(ply, property->type, &value));
+        FIL_TRY(corners ? keep_corner(ply->input, i, value) : FIL_OK);
+        if (sink->x != NULL && property->role >= 0) {
+            sink->x[property->role] = value;
+        }
+    }
+    sink->corners = corners ? count : sink->corners;
+    return FIL_OK;
+}
+
+static FilStatus read_one(Ply *ply, const Element *element, Sink *sink) {
     for (int k = 0; k < element->property_count; k++) {
-        const Property *property = &element->property[k];
-        int count = 1;
-        double value;
-        if (property->list) {
-            FIL_TRY(read_count(ply, property, &count));
-        }
-        for (int i = 0; i < count; i++) {
-            FIL_TRY(read_value(ply, property->type, &value));
-        }
-        if (x != NULL && property->role >= 0) {
-            x[property->role] = value;
-        }
+        FIL_TRY(read_values(ply, &element->property[k], sink));
     }
     return FIL_OK;
 }
@@ -292,39 +325,10 @@ static FilStatus read_vertices(Ply *ply, const Element *element) {
     }
     for (; input->vertex_count < element->count; input->vertex_count++) {
         double *x = &input->vertices[3 * (size_t)input->vertex_count];
-        FIL_TRY(read_plain(ply, element, x));
+        FIL_TRY(read_one(ply, element, &(Sink){.x = x}));
         if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) {
             return fil_mesh_input_fail(input, "vertex %d is not finite", input->vertex_count);
         }
-    }
-    return FIL_OK;
-}
-
-// One face; its corners go to input->corners when that is there. Writes how many.
-static FilStatus read_face(Ply *ply, const Element *element, int *corners) {
-    FilMeshInput *input = ply->input;
-    for (int k = 0; k < element->property_count; k++) {
-        const Property *property = &element->property[k];
-        int count = 1;
-        if (property->list) {
-            FIL_TRY(read_count(ply, property, &count));
-        }
-        for (int i = 0; i < count; i++) {
-            double value;
-            FIL_TRY(read_value(ply, property->type, &value));
-            if (property->role < 0) {
-                continue;
-            }
-            if (!(value >= 0.0 && value < input->vertex_count && value == floor(value))) {
-                return fil_mesh_input_fail(input,
-                                           "a face has vertex %g; there are %d, counted from 0",
-                                           value, input->vertex_count);
-            }
-            if (input->corners != NULL) {
-                input->corners[i] = (int)value;
-            }
-        }
-        *corners = property->role == 0 ? count : *corners;
     }
     return FIL_OK;
 }
@@ -344,15 +348,16 @@ static FilStatus read_faces(Ply *ply, const Element *element) {
     const size_t at = input->at;
     const int line = input->line;
     size_t triangles = 0;
-    int longest = 0, corners = 0;
+    Sink sink = {.face = true};
+    int longest = 0;
     for (int i = 0; i < element->count; i++) {
-        FIL_TRY(read_face(ply, element, &corners));
-        if (corners < 3) {
+        FIL_TRY(read_one(ply, element, &sink));
+        if (sink.corners < 3) {
             return fil_mesh_input_fail(input, "face %d has %d corners; it must have at least 3", i,
-                                       corners);
+                                       sink.corners);
         }
-        triangles += (size_t)corners - 2;
-        longest = corners > longest ? corners : longest;
+        triangles += (size_t)sink.corners - 2;
+        longest = sink.corners > longest ? sink.corners : longest;
     }
     if (triangles > INT_MAX / 4) {
         return fil_mesh_input_fail(input, "the mesh is too large");
@@ -365,8 +370,15 @@ static FilStatus read_faces(Ply *ply, const Element *element) {
         return fil_mesh_input_no_memory(input);
     }
     for (int i = 0; i < element->count; i++) {
-        FIL_TRY(read_face(ply, element, &corners));
-        fil_mesh_add_polygon(input, corners);
+        FIL_TRY(read_one(ply, element, &sink));
+        fil_mesh_add_polygon(input, sink.corners);
+    }
+    return FIL_OK;
+}
+
+static FilStatus read_over(Ply *ply, const Element *element) {
+    for (int i = 0; i < element->count && element->property_count > 0; i++) {
+        FIL_TRY(read_one(ply, element, &(Sink){0}));
     }
     return FIL_OK;
 }
@@ -386,15 +398,9 @@ FilStatus fil_mesh_parse_ply(FilMeshInput *input) {
                                        : element->face ? "faces"
                                                        : "elements");
         }
-        if (element->vertex) {
-            FIL_TRY(read_vertices(&ply, element));
-        } else if (element->face) {
-            FIL_TRY(read_faces(&ply, element));
-        } else {
-            for (int i = 0; i < element->count && least > 0; i++) {
-                FIL_TRY(read_plain(&ply, element, NULL));
-            }
-        }
+        FIL_TRY(element->vertex ? read_vertices(&ply, element)
+                : element->face ? read_faces(&ply, element)
+                                : read_over(&ply, element));
     }
     input->line = 0;
     if (input->triangle_count == 0) {

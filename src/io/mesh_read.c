@@ -37,6 +37,10 @@ static FilStatus build(FilMeshInput *input, double scale, const FilAllocator *al
 
 FilStatus fil_mesh_read_memory(const void *bytes, size_t size, const char *name, double scale,
                                const FilAllocator *allocator, FilMesh **out, FilError *error) {
+    if (bytes == NULL) {
+        bytes = "";
+        size = 0;
+    }
     if (!(scale > 0.0 && isfinite(scale))) {
         return fil_fail(error, FIL_E_ARGUMENT, "scale is %g; it must be positive and finite",
                         scale);

@@ -25,35 +25,38 @@ enum { MOST_PARTS = 10000, MOST_ITERATIONS = 60 };
 
 // ---------------------------------------------------------------------------------- inertia
 
+// Turn rows and columns p, q of `a` so that a[p][q] vanishes; the columns of v follow.
+static void rotate(double a[3][3], double v[3][3], int p, int q) {
+    if (!(fabs(a[p][q]) > 1e-17 * (fabs(a[p][p]) + fabs(a[q][q])))) {
+        return;
+    }
+    const double theta = 0.5 * (a[q][q] - a[p][p]) / a[p][q];
+    const double t = copysign(1.0, theta) / (fabs(theta) + sqrt(1.0 + theta * theta));
+    const double c = 1.0 / sqrt(1.0 + t * t), s = t * c;
+    for (int k = 0; k < 3; k++) {
+        const double x = a[k][p], y = a[k][q];
+        a[k][p] = c * x - s * y;
+        a[k][q] = s * x + c * y;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double x = a[p][k], y = a[q][k], vx = v[k][p], vy = v[k][q];
+        a[p][k] = c * x - s * y;
+        a[q][k] = s * x + c * y;
+        v[k][p] = c * vx - s * vy;
+        v[k][q] = s * vx + c * vy;
+    }
+    a[p][q] = a[q][p] = 0.0;
+}
+
 // Principal moments and axes (rows) of a symmetric matrix: Jacobi's rotations.
 static void find_principal(const double inertia[3][3], double moment[3], double axes[9]) {
     double a[3][3];
     double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}; // columns: axes
     memcpy(a, inertia, sizeof a);
     for (int sweep = 0; sweep < 50; sweep++) {
-        for (int p = 0; p < 2; p++) {
-            for (int q = p + 1; q < 3; q++) {
-                if (!(fabs(a[p][q]) > 1e-17 * (fabs(a[p][p]) + fabs(a[q][q])))) {
-                    continue;
-                }
-                const double theta = 0.5 * (a[q][q] - a[p][p]) / a[p][q];
-                const double t = copysign(1.0, theta) / (fabs(theta) + sqrt(1.0 + theta * theta));
-                const double c = 1.0 / sqrt(1.0 + t * t), s = t * c;
-                for (int k = 0; k < 3; k++) {
-                    const double x = a[k][p], y = a[k][q];
-                    a[k][p] = c * x - s * y;
-                    a[k][q] = s * x + c * y;
-                }
-                for (int k = 0; k < 3; k++) {
-                    const double x = a[p][k], y = a[q][k], vx = v[k][p], vy = v[k][q];
-                    a[p][k] = c * x - s * y;
-                    a[q][k] = s * x + c * y;
-                    v[k][p] = c * vx - s * vy;
-                    v[k][q] = s * vx + c * vy;
-                }
-                a[p][q] = a[q][p] = 0.0;
-            }
-        }
+        rotate(a, v, 0, 1);
+        rotate(a, v, 0, 2);
+        rotate(a, v, 1, 2);
     }
     double handed[3], first[3] = {v[0][0], v[1][0], v[2][0]},
                       second[3] = {v[0][1], v[1][1], v[2][1]};

@@ -351,8 +351,12 @@ static void fill_range(void *context, int first, int last) {
 }
 
 FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error) {
-    FIL_TRY(fil_grid_pairs(world->grid, world->piece_count, step->boxes, skip_pair, world,
-                           world->threads, &step->pairs, &step->pair_count, error));
+    const FilGridQuery query = {.count = world->piece_count,
+                                .boxes = step->boxes,
+                                .skip = skip_pair,
+                                .user = world,
+                                .threads = world->threads};
+    FIL_TRY(fil_grid_pairs(world->grid, &query, &step->pairs, &step->pair_count, error));
     int planes = 0;
     for (int i = 0; i < world->obstacle_count; i++) {
         planes += world->obstacles[i].def.shape.kind == FIL_SHAPE_PLANE &&
