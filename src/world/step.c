@@ -273,9 +273,9 @@ static void add_free(const FilWorld *world, const FilWorldTry *step) {
 
 // --- the contacts that matter --------------------------------------------------------------------
 
-// Of the contacts within reach most stay open. Those matter that pressed in the step before or
-// would overlap without an impulse; others join when the solution makes them overlap. What is left
-// out obeys the law with r = 0.
+// Of the contacts within reach most stay open. Those matter that touch, pressed in the step before
+// or would overlap without an impulse; others join when the solution makes them overlap. What is
+// left out obeys the law with r = 0.
 typedef struct Active {
     int *list, count; // ascending
     bool *in;         // [contact_count]
@@ -304,7 +304,7 @@ static int add_active(const FilWorld *world, const FilWorldTry *step, const FilR
         fil_rows_velocity(world, step, rows, v, i, u);
         fil_contact_offset(contact, step->dt, offset);
         memcpy(step->u + 3 * (ptrdiff_t)i, u, sizeof u);
-        if (u[0] + offset[0] < -1e-3 * contact->margin / step->dt) {
+        if (u[0] + offset[0] < -1e-6 * contact->margin / step->dt) {
             active->in[i] = true;
             added++;
         }
@@ -326,8 +326,9 @@ static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows 
     }
     for (size_t i = 0; i < n; i++) {
         const double *impulse = step->contacts[i].memory.impulse;
-        active->in[i] = step->contacts[i].kind != FIL_BLOCK_COULOMB || impulse[0] != 0.0 ||
-                        impulse[1] != 0.0 || impulse[2] != 0.0;
+        bool touches = step->contacts[i].gap <= 1e-3 * step->contacts[i].margin;
+        active->in[i] = step->contacts[i].kind != FIL_BLOCK_COULOMB || touches ||
+                        impulse[0] != 0.0 || impulse[1] != 0.0 || impulse[2] != 0.0;
     }
     (void)add_active(world, step, rows, step->free_velocity, active);
     return FIL_OK;
