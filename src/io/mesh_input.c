@@ -86,12 +86,15 @@ static bool is_taken_back(const FilMeshInput *input, size_t at) {
            (b[at - 1] == '\\' || (at > 1 && b[at - 1] == '\r' && b[at - 2] == '\\'));
 }
 
+static bool is_word_start(const FilMeshInput *input, size_t at) {
+    return at == 0 || is_blank(input->bytes[at - 1]) || input->bytes[at - 1] == '\n';
+}
+
 // All passes over a text must agree on where its lines end, however many words of them they read.
 bool fil_mesh_next_line(FilMeshInput *input) {
     for (; input->at < input->size; input->at++) {
         const char c = input->bytes[input->at];
-        const char before = input->at > 0 ? input->bytes[input->at - 1] : '\n';
-        input->comment = input->comment || (c == '#' && (is_blank(before) || before == '\n'));
+        input->comment = input->comment || (c == '#' && is_word_start(input, input->at));
         if (c == '\n') {
             if (!is_taken_back(input, input->at)) {
                 break;
