@@ -44,8 +44,9 @@ static void mark_triangle(FilMesh *mesh, const double corner[3][3]) {
     }
     for (int i = low[0]; i <= high[0]; i++) {
         for (int j = low[1]; j <= high[1]; j++) {
-            memset(&mesh->cells[get_place(i, j, low[2])], FIL_CELL_MIXED,
-                   (size_t)(high[2] - low[2] + 1));
+            for (int k = low[2]; k <= high[2]; k++) {
+                mesh->cells[get_place(i, j, k)] = FIL_CELL_MIXED;
+            }
         }
     }
 }

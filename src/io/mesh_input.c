@@ -54,13 +54,13 @@ static void skip_blanks(FilMeshInput *input) {
         const size_t at = input->at;
         if (is_blank(b[at])) {
             input->at++;
-        } else if (b[at] == '\\' && at + 1 < input->size && b[at + 1] == '\n') {
+        } else if (input->continues && b[at] == '\\' && at + 1 < input->size && b[at + 1] == '\n') {
             input->at += 2;
-            input->line++;
-        } else if (b[at] == '\\' && at + 2 < input->size && b[at + 1] == '\r' &&
+            input->line += input->line < INT_MAX;
+        } else if (input->continues && b[at] == '\\' && at + 2 < input->size && b[at + 1] == '\r' &&
                    b[at + 2] == '\n') {
             input->at += 3;
-            input->line++;
+            input->line += input->line < INT_MAX;
         } else {
             return;
         }
@@ -75,13 +75,34 @@ bool fil_mesh_next_word(FilMeshInput *input, FilWord *word) {
         input->at++;
     }
     *word = (FilWord){input->bytes + from, input->at - from};
+    input->comment = input->comment || (word->length > 0 && word->text[0] == '#');
     return word->length > 0;
 }
 
+// Whether the line end at `at` is taken back by a backslash before it.
+static bool is_taken_back(const FilMeshInput *input, size_t at) {
+    const char *b = input->bytes;
+    return input->continues && !input->comment && at > 0 &&
+           (b[at - 1] == '\\' || (at > 1 && b[at - 1] == '\r' && b[at - 2] == '\\'));
+}
+
+static bool is_word_start(const FilMeshInput *input, size_t at) {
+    return at == 0 || is_blank(input->bytes[at - 1]) || input->bytes[at - 1] == '\n';
+}
+
+// All passes over a text must agree on where its lines end, however many words of them they read.
 bool fil_mesh_next_line(FilMeshInput *input) {
-    while (input->at < input->size && input->bytes[input->at] != '\n') {
-        input->at++;
+    for (; input->at < input->size; input->at++) {
+        const char c = input->bytes[input->at];
+        input->comment = input->comment || (c == '#' && is_word_start(input, input->at));
+        if (c == '\n') {
+            if (!is_taken_back(input, input->at)) {
+                break;
+            }
+            input->line += input->line < INT_MAX;
+        }
     }
+    input->comment = false;
     if (input->at >= input->size) {
         return false;
     }

@@ -9,7 +9,9 @@
 typedef struct FilMeshInput {
     const char *bytes;
     size_t size, at;
-    int line; // counted from 1; 0 in the binary part
+    int line;       // counted from 1; 0 in the binary part
+    bool continues; // a backslash at the end of a line takes the line end back (OBJ)
+    bool comment;   // the words of this line came to a '#', after which a backslash is nothing
     const char *name;
     FilArena scratch;
     FilError *error;

@@ -13,6 +13,8 @@
 static void rewind_input(FilMeshInput *input) {
     input->at = 0;
     input->line = 1;
+    input->continues = true;
+    input->comment = false;
 }
 
 // At most this much of a word is shown in an error.
