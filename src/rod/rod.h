@@ -172,6 +172,11 @@ void fil_rod_solve_rows(int m, double *S, double *b);
 /// (statics.c). May fail for want of memory.
 FilStatus fil_statics_hessian(FilRod *rod, double *H, double *residual, FilError *error);
 
+/// x, the step A^-1 rhs without the rows that hold the ends, becomes the step with them;
+/// rod->before is the velocity at its start. Returns how far from where they are held the ends will
+/// be, to first order, relative to the length (m, rad): 0 unless the rod cannot follow.
+double fil_rod_hold_ends(FilRod *rod, double dt, double *x);
+
 /// Allocate the state: `count` numbers of the model's own, which follow the common ones. Returns
 /// where they start, NULL when there is no memory.
 double *fil_rod_new_state(FilRod *rod, int count);

@@ -23,7 +23,7 @@ static const double newton_tolerance = 1e-10, hold_tolerance = 1e-6;
 // x, the step without the rows C, becomes the step with them. Returns how far from where they are
 // held the ends will be, to first order, relative to the length (m, rad): 0 unless the rod cannot
 // follow.
-static double hold_ends(FilRod *rod, double dt, double *x) {
+double fil_rod_hold_ends(FilRod *rod, double dt, double *x) {
     int n = rod->dof_count, m = rod->row_count;
     if (m == 0) {
         return 0.0;
@@ -129,7 +129,7 @@ static double find_trial(FilRod *rod, double dt) {
     for (int k = 0; known && k < n; k++) {
         rod->trial[k] = rod->velocity[k] - rod->trial[k];
     }
-    return hold_ends(rod, dt, rod->trial);
+    return fil_rod_hold_ends(rod, dt, rod->trial);
 }
 
 // Of the step's equations at v+; where the model has no cheaper way, A is made ready on the way.
