@@ -216,9 +216,9 @@ static FilStatus check_natural(const FilRod *rod, int element, const double kapp
     double angle = fil_norm3(kappa) * rod->lengths[element];
     if (!(angle < pi)) {
         return fil_fail(error, FIL_E_ARGUMENT,
-                        "natural_curvatures turns element %d by %g rad; corde needs more elements, "
-                        "so that it is below pi",
-                        element, angle);
+                        "%s turns element %d by %g rad; corde needs more elements, so that it is "
+                        "below pi",
+                        rod->natural_name, element, angle);
     }
     return FIL_OK;
 }
@@ -267,7 +267,7 @@ static bool allocate(FilRod *rod, FilCorde *corde) {
 
 static FilStatus create(FilRod *rod, const double *start, FilError *error) {
     int n = rod->element_count;
-    FIL_TRY(check_turns(rod, rod->natural, "natural_curvatures", error));
+    FIL_TRY(check_turns(rod, rod->natural, rod->natural_name, error));
     FIL_TRY(check_turns(rod, start, "start_curvatures", error));
     FilCorde *corde = FIL_NEW_ZEROED(&rod->arena, FilCorde, 1);
     if (corde != NULL) {

@@ -69,7 +69,7 @@ typedef struct FilReduced {
     double *here_state, *ahead_state; // [18 + 2 kappas] what the views are of
     double *after;                    // [6 + kappas]: a guess of the velocities after the step
     double *push;                     // [6 + kappas]: their mean acceleration
-    double root_factor[81]; // Cholesky factor of what is unknown at the root
+    double root_factor[81];           // Cholesky factor of what is unknown at the root
     int root_first[9];
     double root_axes[9];   // frame of the root when they were made
     double root_wrench[6]; // on the root, in its axes
@@ -87,13 +87,13 @@ static inline FilReduced *fil_reduced(const FilRod *rod) {
 
 // What a pass over the rod finds.
 typedef struct FilReducedPass {
-    double dt;       // weight of the known forces
-    double momentum; // weight of the momentum
-    double drag;     // s: theta dt, time that the drag acts in the mass matrix
-    double resist;   // s: dt, time that the drag acts on the velocities
-    bool moving;     // else velocities are taken as zero
-    bool pushed;     // the velocities change as `push` says, else they stay
-    bool sums;       // inertia and forces too, not geometry and motion alone
+    double dt;        // weight of the known forces
+    double momentum;  // weight of the momentum
+    double drag;      // s: theta dt, time that the drag acts in the mass matrix
+    double resist;    // s: dt, time that the drag acts on the velocities
+    bool moving;      // else velocities are taken as zero
+    bool pushed;      // the velocities change as `push` says, else they stay
+    bool sums;        // inertia and forces too, not geometry and motion alone
     bool forces_only; // of the sums, the force h alone
 } FilReducedPass;
 

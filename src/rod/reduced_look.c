@@ -257,8 +257,8 @@ void fil_reduced_hold_shape(FilRod *rod) {
 // the period of the slowest mode.
 double fil_reduced_largest_step(const FilRod *rod) {
     FilReduced *data = fil_reduced(rod);
-    double length = rod->state[1], limit = 0.0, damps = 2.0 * rod->theta - 1.0;
-    double part = 0.4 + 0.2 * damps, angle = 0.15 + 0.05 * damps;
+    const double part = 0.4, angle = 0.05;
+    double length = rod->state[1], limit = 0.0;
     fil_reduced_pass(rod, &(FilReducedPass){.dt = 1.0, .moving = true, .sums = true});
     double spin = fil_reduced_spin(rod);
     fil_reduced_add_loads(rod, 1.0);

@@ -1,28 +1,38 @@
 // reduced_step.c - one step of a rod whose unknowns are curvatures.
 //
-// With v' = theta v+ + (1 - theta) v, q+ = q + dt v', and everything but elasticity at the place
-// q' = q + (1 - theta) dt v',
-//     M(q') (v+ - v) + dt (nu K + C) v' + dt K (q - q_nat + theta dt v') = dt F(q', v'),
+// With v' = theta v+ + (1 - theta) v and q+ = q + dt v',
+//     M(q_m) (v+ - v) + dt (nu K + C) v' + dt K (q - q_nat + theta dt v') = dt F(q_m, v_m),
 // where nu is the damping, C the drag (drag per length against the velocity) and F gravity, loads
-// and velocity terms. K does not depend on q. For theta = 1/2 this is the implicit midpoint rule: it
-// looks the same backward in time, so that energy swings a little but does not drift. For theta = 1
-// q' is the start of the step, elasticity and velocity terms belong to its end, and it damps.
+// and velocity terms. K does not depend on q.
 //
-// F depends on v+ through q' and v'. Velocity terms at v instead of v' pump energy: a motion that
-// they turn about at the rate w grows as 1 + (w dt)^2 in each step. They cannot be part of A either,
-// being antisymmetric. So v+ is foreseen with a guess u of v+ in F and M, which makes the step
+// Where, q_m and v_m. The step must not pump energy into a rod that spins, whirls or was kicked.
+// With q_m half-way to q+ the change of M along the way is that of its derivative at q_m, up to
+// dt^3, and then, for velocity terms bilinear in v' and the mean (v + v+) / 2, the energy changes
+// by
+//     -(theta - 1/2) dt^2 (2 v^T K v - d/dt (v^T K (q - q_nat)))
+// to that order: damping, and a part that comes back. Half-way between those two velocities,
+// v_m = v + (theta + 1/2) / 2 (v+ - v), is the same up to dt^3. Spins of the root do not commute;
+// the same calculation wants the root turned by (3/2 - theta) / 2 of its way instead. Both weights
+// are taken a little further, LEAD and LATE, so that nutation of a rigid rod is damped rather than
+// kept. For theta = 1/2 this is the implicit midpoint rule: it looks the same backward in time, and
+// energy swings a little but does not drift.
+//
+// Guesses. F and M depend on v+ through q_m and v_m. Velocity terms at v instead pump energy: a
+// motion that they turn about at the rate w grows as 1 + (w dt)^2 in each step. They cannot be part
+// of A, being antisymmetric. So a guess of v+ in F and M makes the step linear,
 //     A v+ = rhs,   A = M + theta dt C + (theta dt nu + theta^2 dt^2) K,
-//     rhs = M v - (1 - theta) dt C v - dt K (q - q_nat) - (1 - theta) dt (nu + theta dt) K v + dt F,
-// linear, and then the guess is improved:
-//   - theta = 1: M does not depend on it. One correction of rhs by what is left over at the
-//     foreseen velocity; forces alone, A stays. The motion above changes by 1 - (w dt)^2 + (w
-//     dt)^4 then. Where w dt is above 1 the correction is weakened by its square.
+//     rhs = M v - (1 - theta) dt C v - dt K (q - q_nat) - (1 - theta) dt (nu + theta dt) K v + dt
+//     F,
+// and then the guess is improved:
+//   - theta = 1, which damps: q_m is that of the first guess, v+ = v, so that A stays, and one
+//     correction of rhs by what is left over at the foreseen v+ is made; it takes forces alone.
+//     Where w dt is above 1 the correction is weakened by its square.
 //   - theta < 1: A and rhs are made again until v+ stays (3 times as a rule). To keep A would not
-//     do: M is nearly singular about a straight free rod's own axis, and that turns with q'.
+//     do: M is nearly singular about a straight free rod's own axis, and that turns with q_m.
 // Contact forces are not foreseen; who knows v+ better calls prepare() with it as the guess.
 //
-// Momentum in one pass. With the acceleration p = theta (u - v) / dt given to the pass, momentum at
-// v' less dt M p is M v.
+// Momentum in one pass. With the acceleration p = (v_m - v) / dt given to the pass, momentum at v_m
+// less dt M p is M v.
 //
 // Root. What is held moves with its mean rate over the step, which is known and goes to the
 // right-hand side. A root that is held goes where it is held, exactly.
@@ -33,10 +43,17 @@
 
 #include "math/rotation.h"
 #include "math/vec3.h"
+#include "math/vector.h"
 
-enum { MAX_GUESSES = 8 };
-static const double guess_tolerance = 1e-3; // of the change in a step
-static const double slow = 1e-4;            // rad in a step: velocity terms do not matter
+#define LEAD 0.3 // of 2 theta - 1: how much less than half of its way the root is turned
+#define LATE 0.3 // of 2 theta - 1: how much more than the mean v+ counts in v_m
+
+enum { MAX_GUESSES = 8, MAX_PULLS = 4 };
+static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
+static const double guess_tolerance = 1e-3;                   // of the change in a step
+static const double steady = 1e-2;     // of the velocities: a change that counts as this much
+static const double slow = 1e-4;       // rad in a step: velocity terms do not matter
+static const double most_turn = 100.0; // rad in a step: it says nothing any more
 
 // How the root moves in the mean over the step as far as it is held: world velocity and spin.
 // False when it does not move.
@@ -121,7 +138,7 @@ static void turn_root(FilReduced *data, const double turn[3]) {
 
 // --- the place ahead -----------------------------------------------------------------------------
 
-// Between these two geometry and views are those of the place ahead.
+// Between these two geometry and views are those of the place ahead, q_m.
 static bool enter_ahead(const FilRod *rod) {
     bool stale = fil_reduced(rod)->stale;
     fil_reduced_use(rod, true);
@@ -135,34 +152,39 @@ static void leave_ahead(const FilRod *rod, bool stale) {
     fil_reduced(rod)->stale = stale;
 }
 
-// The place q' and the velocities v' there for v+ = `after`, and `part` of the mean acceleration.
+// The weight of v+ in v_m.
+static double late_part(const FilRod *rod) {
+    return 0.5 + LATE * (2.0 * rod->theta - 1.0);
+}
+
+// q_m and v_m for v+ = `after`, and `part` of the mean acceleration.
 static void look_ahead(const FilRod *rod, double dt, double part) {
     FilReduced *data = fil_reduced(rod);
     size_t kappas = (size_t)data->kappas;
     const double *here = data->here_state, *rate = here + 18 + kappas;
-    double *ahead = data->ahead_state, theta = rod->theta, lead = (1.0 - theta) * dt, turn[3];
+    double *ahead = data->ahead_state, late = late_part(rod), turn[3];
+    double lead = (0.5 - LEAD * (2.0 * rod->theta - 1.0)) * dt;
+    double theta = rod->theta < 1.0 ? rod->theta : 0.0; // 1: the place is that of the first guess
     memcpy(ahead, here, 12 * sizeof(double));
     for (int c = 0; c < 6; c++) {
         bool held = c < 6 - data->root;
         double change = data->after[c] - here[12 + c];
-        double mean = held ? data->after[c] : here[12 + c] + theta * change;
+        double shift = held ? 0.5 * dt * data->after[c] : lead * (here[12 + c] + theta * change);
+        ahead[12 + c] = held ? data->after[c] : here[12 + c] + late * change;
         data->push[c] = (held ? 1.0 : part) * change / dt;
-        ahead[12 + c] = mean;
         if (c < 3) {
-            ahead[c] += lead * mean;
+            ahead[c] += shift;
         } else {
-            turn[c - 3] = lead * mean;
+            turn[c - 3] = shift;
         }
     }
     for (size_t k = 0; k < kappas; k++) {
-        double change = data->after[6 + k] - rate[k], mean = rate[k] + theta * change;
+        double change = data->after[6 + k] - rate[k];
         data->push[6 + k] = part * change / dt;
-        ahead[18 + k] = here[18 + k] + lead * mean;
-        ahead[18 + kappas + k] = mean;
+        ahead[18 + k] = here[18 + k] + 0.5 * dt * (rate[k] + theta * change);
+        ahead[18 + kappas + k] = rate[k] + late * change;
     }
-    if (lead > 0.0) {
-        turn_root(data, turn);
-    }
+    turn_root(data, turn);
 }
 
 // Take (1 - theta) dt C v, the drag of the velocities at the start of the step, from rhs.
@@ -176,8 +198,7 @@ static void subtract_drag(const FilRod *rod, double dt, double *rhs) {
     memcpy(data->root_rate, data->after, sizeof(double) * (size_t)held);
     memcpy(data->root_rate + held, data->here_state + 12 + held,
            sizeof(double) * (size_t)data->root);
-    memcpy(data->rate, data->here_state + 18 + data->kappas,
-           sizeof(double) * (size_t)data->kappas);
+    memcpy(data->rate, data->here_state + 18 + data->kappas, sizeof(double) * (size_t)data->kappas);
     fil_reduced_pass(rod, &(FilReducedPass){
                               .resist = resist, .moving = true, .sums = true, .forces_only = true});
     fil_reduced_gather(rod, data->forces);
@@ -193,7 +214,7 @@ static double make_step(const FilRod *rod, double dt, double *rhs) {
     double theta = rod->theta, stiff = theta * dt * (rod->damping + theta * dt);
     double known[6] = {0.0}, angle = (double)NAN;
     bool stale = enter_ahead(rod);
-    look_ahead(rod, dt, theta);
+    look_ahead(rod, dt, late_part(rod));
     fil_reduced_pass(rod, &(FilReducedPass){.dt = dt,
                                             .momentum = 1.0,
                                             .drag = theta * dt,
@@ -249,11 +270,11 @@ static void correct_step(const FilRod *rod, double dt, double weight, double *rh
 // --- the step ------------------------------------------------------------------------------------
 
 // The guess of v+ becomes A^-1 rhs. Returns how much it changed, relative to what the step changes:
-// rates of all kinds as rad/s, the rod's length as the arm.
-static double improve_guess(FilRod *rod, double dt, const double *rhs) {
+// rates of all kinds as rad/s, the rod's length as the arm; and the largest of them.
+static double improve_guess(FilRod *rod, double dt, const double *rhs, double *fastest) {
     FilReduced *data = fil_reduced(rod);
     int held = 6 - data->root;
-    double *x = rod->trial, length = rod->state[1], change = 0.0, step = DBL_MIN;
+    double *x = rod->trial, length = rod->state[1], change = 0.0, step = DBL_MIN, speed = 0.0;
     memcpy(x, rhs, sizeof(double) * (size_t)rod->dof_count);
     fil_reduced_solve(rod, x);
     if (rod->row_count > 0) {
@@ -268,9 +289,11 @@ static double improve_guess(FilRod *rod, double dt, const double *rhs) {
         double now = c < 6 ? data->root_rate[c] : data->rate[c - 6];
         change = fmax(change, arm * fabs(x[k] - data->after[c]));
         step = fmax(step, arm * fabs(x[k] - now));
+        speed = fmax(speed, arm * fabs(x[k]));
         data->after[c] = x[k];
     }
-    return change / step;
+    *fastest = speed;
+    return change / fmax(step, steady * speed);
 }
 
 // `after` from the guess, or from the present velocities; held parts as they are known.
@@ -287,29 +310,47 @@ static void start_guess(FilRod *rod, double dt, const double *guess) {
     }
 }
 
-double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
-    FilReduced *data = fil_reduced(rod);
-    start_guess(rod, dt, guess);
-    double angle = make_step(rod, dt, rhs), before = DBL_MAX;
-    if (guess == NULL && rod->theta == 1.0 && angle > slow) {
-        (void)improve_guess(rod, dt, rhs);
-        correct_step(rod, dt, 1.0 / fmax(1.0, 4.0 * angle * angle), rhs);
-    }
-    for (int k = 1; guess == NULL && rod->theta < 1.0 && data->sane && k < MAX_GUESSES; k++) {
-        double change = improve_guess(rod, dt, rhs);
-        if (!(change < before)) { // it does not converge: dt is beyond the largest step
-            break;
+// theta < 1: make the step again with better guesses. Returns by how much the last one changed, 0
+// when that is little enough.
+static double repeat_step(FilRod *rod, double dt, double *rhs) {
+    const FilReduced *data = fil_reduced(rod);
+    double change = 0.0, before = DBL_MAX, speed;
+    for (int k = 1; data->sane && k < MAX_GUESSES; k++) {
+        change = improve_guess(rod, dt, rhs, &speed);
+        if (!(change < before)) { // dt is beyond the largest step
+            return change;
         }
         (void)make_step(rod, dt, rhs);
         if (change <= guess_tolerance) {
-            break;
+            return 0.0;
         }
         before = change;
+    }
+    return change;
+}
+
+// theta = 1: correct rhs by what is left over at the v+ that it foresees. Returns 0, or the angle
+// that the rod turns by in the step when that is so much that the step says nothing.
+static double correct_once(FilRod *rod, double dt, double angle, double *rhs) {
+    double speed;
+    (void)improve_guess(rod, dt, rhs, &speed);
+    if (angle > slow || dt * speed > slow) {
+        correct_step(rod, dt, 1.0 / fmax(1.0, 4.0 * angle * angle), rhs);
+    }
+    return dt * speed <= most_turn ? 0.0 : dt * speed;
+}
+
+double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
+    const FilReduced *data = fil_reduced(rod);
+    start_guess(rod, dt, guess);
+    double angle = make_step(rod, dt, rhs), rest = 0.0;
+    if (guess == NULL && data->sane) {
+        rest = rod->theta < 1.0 ? repeat_step(rod, dt, rhs) : correct_once(rod, dt, angle, rhs);
     }
     for (int k = 0; !data->sane && k < rod->dof_count; k++) {
         rhs[k] = (double)NAN; // the step is refused
     }
-    return 0.0;
+    return rest;
 }
 
 void fil_reduced_solve(const FilRod *rod, double *x) {
@@ -384,6 +425,52 @@ static void follow_root(FilRod *rod, double dt) {
     }
 }
 
+// Rows hold an end to first order in the step. What is left over is brought to zero by the least
+// displacement, in the metric of A, and changes no velocity; else the end would lag behind a curved
+// path. An end that cannot follow stays where it is.
+static void pull_ends(FilRod *rod) {
+    int n = rod->dof_count, m = rod->row_count;
+    double last = DBL_MAX, error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS];
+    double *dx = rod->trial;
+    for (int pull = 0; pull < MAX_PULLS && fil_reduced(rod)->sane; pull++) {
+        fil_reduced_end_rows(rod, rod->state[0], rod->rows, error);
+        double worst = 0.0;
+        for (int i = 0; i < m; i++) {
+            worst = fmax(worst, fabs(error[i]));
+        }
+        if (!(worst < 0.5 * last)) {
+            for (int k = 0; pull > 0 && k < n; k++) {
+                dx[k] = -dx[k];
+            }
+            if (pull > 0 && !(worst < last)) {
+                fil_reduced_move(rod, dx); // back: it made it worse
+            }
+            return;
+        }
+        if (worst <= pull_tolerance * rod->state[1] || worst > pull_reach * rod->state[1]) {
+            return;
+        }
+        memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
+        for (int i = 0; i < m; i++) {
+            fil_reduced_solve(rod, rod->columns + (size_t)i * (size_t)n);
+        }
+        for (int k = 0; k < m * m; k++) {
+            S[k] = fil_dot(rod->rows + (size_t)(k / m) * (size_t)n,
+                           rod->columns + (size_t)(k % m) * (size_t)n, n);
+        }
+        fil_rod_solve_rows(m, S, error);
+        memset(dx, 0, sizeof(double) * (size_t)n);
+        for (int i = 0; i < m; i++) {
+            const double *column = rod->columns + (size_t)i * (size_t)n;
+            for (int k = 0; k < n; k++) {
+                dx[k] -= error[i] * column[k];
+            }
+        }
+        fil_reduced_move(rod, dx);
+        last = worst;
+    }
+}
+
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
     FilReduced *data = fil_reduced(rod);
     double before = (1.0 - rod->theta) * dt, after = rod->theta * dt, shift[6];
@@ -408,4 +495,7 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
     }
     rod->state[0] += dt;
     data->stale = true;
+    if (rod->row_count > 0) {
+        pull_ends(rod);
+    }
 }

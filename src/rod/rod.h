@@ -17,8 +17,10 @@
 #include "base/arena.h"
 #include "filum/rod.h"
 
-#define FIL_ROD_STATE 2 // numbers of the state that all models have: time, length
-#define FIL_ROD_ROWS 12 // rows that hold both ends, at most
+#define FIL_ROD_STATE 2          // numbers of the state that all models have: time, length
+#define FIL_ROD_ROWS 12          // rows that hold both ends, at most
+#define FIL_ROD_LENGTH 1e15      // m: no rod is longer
+#define FIL_ROD_LONGEST_STEP 1e9 // s
 
 typedef struct FilRodTable FilRodTable;
 
@@ -51,8 +53,9 @@ struct FilRod {
     double *start_lengths; // [element_count] m
 
     // parameters: may change between steps
-    double *lengths; // [element_count] m, now
-    double *natural; // [element_count][2][3] 1/m: kappa at the two ends of each element
+    double *lengths;          // [element_count] m, now
+    double *natural;          // [element_count][2][3] 1/m: kappa at the two ends of each element
+    const char *natural_name; // the field that it came from
     double gravity[3];
     double damping, drag;
     FilRodLoad *loads; // [load_count], room for load_room
