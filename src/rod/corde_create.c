@@ -181,9 +181,9 @@ FilStatus fil_corde_check_natural(const FilRod *rod, int element, const double k
     double angle = fil_norm3(kappa) * rod->lengths[element];
     if (!(angle < pi)) {
         return fil_fail(error, FIL_E_ARGUMENT,
-                        "natural_curvatures turns element %d by %g rad; corde needs more elements, "
-                        "so that it is below pi",
-                        element, angle);
+                        "%s turns element %d by %g rad; corde needs more elements, so that it is "
+                        "below pi",
+                        rod->natural_name, element, angle);
     }
     return FIL_OK;
 }
@@ -232,7 +232,7 @@ static bool allocate(FilRod *rod, FilCorde *corde) {
 
 FilStatus fil_corde_create(FilRod *rod, const double *start, FilError *error) {
     int n = rod->element_count;
-    FIL_TRY(check_turns(rod, rod->natural, "natural_curvatures", error));
+    FIL_TRY(check_turns(rod, rod->natural, rod->natural_name, error));
     FIL_TRY(check_turns(rod, start, "start_curvatures", error));
     FilCorde *corde = FIL_NEW_ZEROED(&rod->arena, FilCorde, 1);
     if (corde != NULL) {

@@ -160,7 +160,7 @@ static FilStatus check_bend(const FilRod *rod, const char *name, int element, co
 
 FilStatus fil_nodal_check_natural(const FilRod *rod, int element, const double kappa[3],
                                   FilError *error) {
-    return check_bend(rod, "natural_curvatures", element, kappa, error);
+    return check_bend(rod, rod->natural_name, element, kappa, error);
 }
 
 static FilStatus check_bends(const FilRod *rod, const double *start, FilError *error) {

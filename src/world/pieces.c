@@ -176,7 +176,10 @@ static void sample_driven_rod(const FilWorld *world, const FilBody *body, FilWor
     sample_poses(world, body, step->poses[0]);
     rod->table->stop(rod);
     memset(still, 0, sizeof(double) * (size_t)rod->dof_count);
+    int rows = rod->row_count; // ends that are held by rows are moved by v+
+    rod->row_count = 0;
     rod->table->advance(rod, step->dt, still);
+    rod->row_count = rows;
     sample_poses(world, body, step->poses[1]);
     body->table->set_state(rod, state);
     for (int i = body->first_point; i < body->first_point + body->point_count; i++) {
