@@ -77,6 +77,7 @@ struct FilRod {
 struct FilRodTable {
     const char *name;
     bool framed; // has frames: twist, torque
+    bool linear; // the step is linear in v+: prepare() does not depend on its guess
 
     // Check what is particular to the model; set dof_count, row_count, state_count, allocate state
     // (with fil_rod_new_state) and data in the arena, and place the start shape (`start`: kappa at

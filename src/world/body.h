@@ -12,8 +12,7 @@
 #include "filum/world.h"
 
 typedef struct FilBodyTable {
-    /// Make the step of `dt` seconds ready, linearised at the velocity `guess` (NULL: the present
-    /// one), and write v_free.
+    /// Make the step of `dt` seconds ready, linearised at the velocity `guess`, and write v_free.
     void (*prepare)(void *self, double dt, const double *guess, double *free_velocity);
     /// x <- P x for `count` vectors, one after the other.
     void (*solve)(const void *self, int count, double *x);

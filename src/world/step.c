@@ -154,25 +154,20 @@ static void find_carried(const FilWorld *world, const FilWorldTry *step, FilWork
 typedef struct Preparing {
     FilWorld *world;
     FilWorldTry *step;
-    const double *guess; // [dof_count], or NULL: the first linearisation
+    bool first; // the first linearisation of the step, at the velocities it begins with
 } Preparing;
 
 static void prepare_body(void *context, int i) {
     const Preparing *preparing = context;
     FilWorldTry *step = preparing->step;
     FilBody *body = &preparing->world->bodies[i];
-    double *free_velocity = step->free_velocity + body->first_dof;
-    if (preparing->guess == NULL) {
-        body->table->get_velocity(body->self, step->before + body->first_dof);
+    double *before = step->before + body->first_dof;
+    if (preparing->first) {
+        body->table->get_velocity(body->self, before);
     }
-    if (body->touched) {
-        if (preparing->guess == NULL || !body->linear) {
-            body->table->prepare(
-                body->self, step->dt,
-                preparing->guess != NULL ? preparing->guess + body->first_dof : NULL,
-                free_velocity);
-        }
-    } else if (preparing->guess == NULL) {
+    if (body->touched && (preparing->first || !body->linear)) {
+        body->table->prepare(body->self, step->dt, before, step->free_velocity + body->first_dof);
+    } else if (!body->touched && preparing->first) {
         (void)body->table->free_step(body->self, step->dt, step->after + body->first_dof);
     }
 }
@@ -243,8 +238,28 @@ static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
     info->conditioning = solve->conditioning;
 }
 
+// How far a rod turns in the step, rad: its root where that is free, and its pieces.
+static double turn_of(const FilWorld *world, const FilWorldTry *step, const FilBody *body) {
+    const FilRod *rod = body->self;
+    double most = 0.0;
+    for (int k = 3; k < 6 && rod->root_end.kind == FIL_END_FREE; k++) {
+        most = fmax(most, fabs(step->before[body->first_dof + k]));
+    }
+    for (int k = 0; k < body->piece_count; k++) {
+        const FilPiece *piece = &world->pieces[body->first_piece + k];
+        double rate[3], along[3];
+        fil_subtract3(step->rates + 3 * (ptrdiff_t)piece->point[1],
+                      step->rates + 3 * (ptrdiff_t)piece->point[0], rate);
+        fil_subtract3(step->points + 3 * (ptrdiff_t)piece->point[1],
+                      step->points + 3 * (ptrdiff_t)piece->point[0], along);
+        most = fmax(most, fil_norm3(rate) / fil_norm3(along));
+    }
+    return step->dt * most;
+}
+
 // How much the velocities of the bodies in contact changed since they were linearised, relative to
-// the largest of them, in contact or free. Bodies whose step is linear do not count.
+// the largest of them, in contact or free. Bodies whose step is linear do not count; velocity terms
+// count as far as the rod turns, and a tenth of that, for what is left is not squared but damped.
 static double find_change(const FilWorld *world, const FilWorldTry *step) {
     double change = 0.0;
     for (int i = 0; i < world->body_count; i++) {
@@ -254,6 +269,9 @@ static double find_change(const FilWorld *world, const FilWorldTry *step) {
             double to = step->after[body->first_dof + k];
             most = fmax(most, fmax(fabs(to), fabs(step->free_velocity[body->first_dof + k])));
             differ = fmax(differ, fabs(to - step->before[body->first_dof + k]));
+        }
+        if (differ > 0.0 && !body->elastic) {
+            differ *= 0.1 * fmin(1.0, turn_of(world, step, body));
         }
         change = fmax(change, differ / most);
     }
@@ -396,7 +414,7 @@ static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *inf
                             FilError *error) {
     FilRows rows;
     Active active = {0};
-    Preparing preparing = {.world = world, .step = step};
+    Preparing preparing = {.world = world, .step = step, .first = true};
     bool *guessed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)step->contact_count + 1);
     double start = fil_seconds();
     fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
@@ -440,7 +458,7 @@ static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *inf
         if (again) {
             newton++;
             memcpy(step->before, step->after, sizeof(double) * (size_t)world->dof_count);
-            preparing.guess = step->before;
+            preparing.first = false;
             fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
             double prepared = fil_seconds();
             info->seconds.bodies += prepared - start;

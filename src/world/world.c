@@ -262,7 +262,8 @@ FilStatus fil_world_add_rod(FilWorld *world, const FilRodDef *def, const FilSurf
                     .kind = FIL_BODY_ROD,
                     .index = world->rod_count,
                     .dof_count = made->dof_count,
-                    .linear = made->table->merit == NULL,
+                    .linear = made->table->linear,
+                    .elastic = made->table->merit != NULL,
                     .surface = *surface,
                     .radius = surface_radius(made, surface)};
     body.margin = world->def.margin > 0.0 ? world->def.margin : 0.25 * body.radius;

@@ -18,7 +18,8 @@ typedef struct FilBody {
     FilBodyKind kind;
     int index; // among its kind
     int dof_count;
-    bool linear; // v+ is linear in the impulses: one linearisation is exact
+    bool linear;  // v+ is linear in the impulses: one linearisation is exact
+    bool elastic; // it is not because of its elasticity, else because of velocity terms
     FilSurface surface;
     double radius, margin;        // m, of the capsules (0: a solid); how far ahead contacts are seen
     int first_piece, piece_count; // among the world's pieces
