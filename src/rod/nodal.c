@@ -707,9 +707,7 @@ static void map_node(const FilNodal *nodal, int i, double factor, double *rows) 
     }
 }
 
-void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
-                       const FilBendSpring *bend, FilHessianPart part, double factor) {
-    fill_blocks(nodal, shape, stretch, bend, part);
+static void map_blocks(const FilNodal *nodal, double factor) {
     ptrdiff_t step = (ptrdiff_t)nodal->stride * (fil_nodal_width(nodal) + 1);
     for (int i = 0; i < nodal->edge_count; i++) {
         map_node(nodal, i, factor, nodal->band + step * i);
@@ -723,6 +721,12 @@ void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilEd
             row[k] = k + a < 3 ? factor * before[5 * a + k] : 0.0;
         }
     }
+}
+
+void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
+                       const FilBendSpring *bend, FilHessianPart part, double factor) {
+    fill_blocks(nodal, shape, stretch, bend, part);
+    map_blocks(nodal, factor);
 }
 
 static double *entry(const FilNodal *nodal, int row, int column) {
@@ -768,12 +772,26 @@ void fil_nodal_turn_ends(const FilRod *rod, double axes[2][3]) {
     }
 }
 
+static void add_torque_hessians(const FilRod *rod) {
+    const FilNodal *nodal = rod->data;
+    for (int k = 0; k < rod->load_count; k++) {
+        double u;
+        int j = fil_rod_locate(rod, rod->loads[k].s, &u) + nodal->ghosts[0];
+        fil_torque_hessian(&nodal->start.edges[j], rod->loads[k].torque,
+                           nodal->own + 16 * (ptrdiff_t)(j + 1));
+    }
+}
+
 static void spread_band(const FilRod *rod, FilHessianPart part, double *dense) {
     const FilNodal *nodal = rod->data;
     int n = rod->dof_count, width = fil_nodal_width(nodal);
     double axes[2][3];
     fil_nodal_axes(rod, rod->state[0], axes);
-    fil_nodal_stiffen(nodal, &nodal->start, nodal->stretch, nodal->bend, part, 1.0);
+    fill_blocks(nodal, &nodal->start, nodal->stretch, nodal->bend, part);
+    if (part == FIL_HESSIAN_FULL) {
+        add_torque_hessians(rod);
+    }
+    map_blocks(nodal, 1.0);
     fil_nodal_turn_ends(rod, axes);
     memset(dense, 0, sizeof(double) * (size_t)n * (size_t)n);
     for (int i = 0; i < n; i++) {
