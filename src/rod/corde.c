@@ -276,8 +276,7 @@ static FilStatus create(FilRod *rod, const double *start, FilError *error) {
         corde->root_joint = holds_frame(rod->root_end.kind);
         corde->tip_joint = holds_frame(rod->tip_end.kind);
         rod->dof_count = 3 * (corde->last - corde->first + 1);
-        rod->row_count = (rod->root_end.kind == FIL_END_SLIDING ? 2 : 0) +
-                         (rod->tip_end.kind == FIL_END_SLIDING ? 2 : 0);
+        rod->row_count = fil_rod_count_rows(rod);
         rod->data = corde;
     }
     if (corde == NULL || !allocate(rod, corde)) {
@@ -819,6 +818,7 @@ static void refresh(FilRod *rod) {
 const FilRodTable fil_rod_corde = {
     .name = "corde",
     .framed = true,
+    .rows = {{[FIL_END_SLIDING] = 2}, {[FIL_END_SLIDING] = 2}},
     .create = create,
     .check_natural = check_natural,
     .place_ends = place_ends,

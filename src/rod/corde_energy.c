@@ -22,9 +22,9 @@
 // frames. Its derivative along phi, with J^T m = m + 1/2 phi x m + c phi x (phi x m), is
 //     k-part + 1/2 d x m + c'/p (phi.d) phi x (phi x m) + c (d x (phi x m) + phi x (d x m)).
 //
-// Between frames. The frame R_a exp(x phi) turns with w_a + B d, d = w_b - w_a and, in the axes of a,
-// B = x D(x phi) J(phi), D = J^-1 = I + a [psi]x + b [psi]x^2 at psi = x phi. While both frames turn
-// uniformly this changes at the rate
+// Between frames. The frame R_a exp(x phi) turns with w_a + B d, d = w_b - w_a and, in the axes of
+// a, B = x D(x phi) J(phi), D = J^-1 = I + a [psi]x + b [psi]x^2 at psi = x phi. While both frames
+// turn uniformly this changes at the rate
 //     w_a x B d - B (w_a x d) + x^2 D'(x phi; J d) J d + x D J'(phi; J d) d,
 // which, times a torque, is the quadratic form of fil_corde_between_torque().
 #include "corde_energy.h"

@@ -16,8 +16,8 @@
 // and those of m, with sym(A) = (A + A^T) / 2,
 //     ee: -sym(kb (te + b)^T) / (2 le^2), ff the same with tf, ef: ([te]x / c - kb b^T / 2) / (le
 //     lf).
-// A torque tau on an edge has the generalised force (tau x t / l, tau . t); the symmetric part of its
-// derivative is
+// A torque tau on an edge has the generalised force (tau x t / l, tau . t); the symmetric part of
+// its derivative is
 //     ee: -((tau x t) t^T + t (tau x t)^T) / l^2,    es: (tau - (tau . t) t) / (2 l).
 // The antisymmetric part that second derivatives have in these variables, because transport around
 // a loop turns frames, is left out: the Hessian along any one path has none.
@@ -71,8 +71,7 @@ void fil_torque_hessian(const FilEdge *edge, const double torque[3], double H[16
     for (int i = 0; i < 3; i++) {
         double turn = 0.5 * inverse * (torque[i] - along * edge->t[i]);
         for (int j = 0; j < 3; j++) {
-            H[4 * i + j] +=
-                inverse * inverse * (across[i] * edge->t[j] + edge->t[i] * across[j]);
+            H[4 * i + j] += inverse * inverse * (across[i] * edge->t[j] + edge->t[i] * across[j]);
         }
         H[4 * i + 3] -= turn;
         H[12 + i] -= turn;

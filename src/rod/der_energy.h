@@ -74,8 +74,8 @@ void fil_stretch_gradient(const FilEdge *edge, const FilEdgeSpring *spring, doub
 void fil_bend_gradient(const FilEdge *e, const FilEdge *f, const FilBend *bend,
                        const FilBendSpring *spring, double ge[4], double gf[4]);
 
-/// Subtract from the block of an edge how the generalised force of a torque, fixed in space, changes
-/// with the edge: its symmetric part.
+/// Subtract from the block of an edge how the generalised force of a torque, fixed in space,
+/// changes with the edge: its symmetric part.
 void fil_torque_hessian(const FilEdge *edge, const double torque[3], double H[16]);
 
 /// Add to the 4 x 4 blocks (row-major): of an edge; of `count` joints in a row, with the blocks own

@@ -127,9 +127,8 @@ static void add_pairs(int d, const FilReducedSection *at, double u, const double
         fil_apply_transposed3(at->turn, turned, local);
         for (int a = 0; a < d; a++) {
             double phi = d == 3 ? 1.0 : a < 3 ? 1.0 - u : u;
-            block[d * a + b] +=
-                ds * (phi * local[a % 3] + Fb * fil_dot3(at->theta[a], t) -
-                      Ft * fil_dot3(at->theta[a], at->theta[b]));
+            block[d * a + b] += ds * (phi * local[a % 3] + Fb * fil_dot3(at->theta[a], t) -
+                                      Ft * fil_dot3(at->theta[a], at->theta[b]));
         }
     }
 }

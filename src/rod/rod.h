@@ -73,6 +73,10 @@ struct FilRod {
 struct FilRodTable {
     const char *name;
     bool framed; // has frames: twist, torque
+    // Rows of end_rows() that hold the root and the tip, by how they are held: what the coordinates
+    // do not hold already. Of 5 and more rows the last three hold the frame, those before (and 3
+    // rows or fewer) the place, across n0 where the end slides.
+    int rows[2][FIL_END_COUNT];
 
     // Check what is particular to the model; set dof_count, row_count, state_count, allocate state
     // (with fil_rod_new_state) and data in the arena, and place the start shape (`start`: kappa at
@@ -126,8 +130,7 @@ struct FilRodTable {
     void (*hessian)(const FilRod *rod, double *hessian);
     void (*stiffness)(const FilRod *rod, double *stiffness);
 
-    // The mass matrix, dense symmetric. NULL: the one that at() and jacobian() imply, with the mass
-    // spread along the elements.
+    // The mass matrix, dense symmetric.
     void (*mass)(const FilRod *rod, double *mass);
 
     double (*largest_step)(const FilRod *rod);
@@ -153,12 +156,17 @@ void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilP
 /// it: `jacobian` (6 x dof_count: velocity, spin) is combined into rows. Returns how many.
 int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, const FilPose *held,
                       const double *jacobian, double *rows, double *error);
-/// How many rows fil_rod_hold_rows() gives.
-int fil_rod_hold_count(FilEndKind kind);
 
 /// The loads that rows with the multipliers `lambda` put on the ends of the rod at `time`, where
 /// end_rows() is about its held ends: writes at most 2, returns how many.
 int fil_rod_row_loads(const FilRod *rod, double time, const double *lambda, FilRodLoad *loads);
+
+/// Rows that end_rows() of the rod gives.
+int fil_rod_count_rows(const FilRod *rod);
+
+/// H += sum over the rows of weight h row^T row / |row|^2, h the largest entry on the diagonal of
+/// H: what the rows hold becomes stiff. Lower triangle alone.
+void fil_rod_penalise_rows(const FilRod *rod, const double *rows, double weight, double *H);
 
 /// The element and the fraction of it at arc length `s`, clamped to the rod.
 int fil_rod_locate(const FilRod *rod, double s, double *u);

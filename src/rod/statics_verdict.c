@@ -1,0 +1,124 @@
+// statics_verdict.c - whether an equilibrium is stable.
+//
+// A rod that moves slowly against its own internal damping, proportional to its stiffness, obeys
+// B x' = -J x about an equilibrium: it comes back when all eigenvalues of the pencil (J, B), on the
+// directions that its ends leave free, have positive real parts. That is the verdict, for all loads
+// and in all models. Without torques J is the Hessian H, and it says whether the energy is at a
+// minimum. A dead torque makes J unsymmetric; complex eigenvalues whose real part is negative are
+// flutter: the rod leaves the equilibrium, turning around it, with no other one to go to.
+//
+// Where H is known to be positive definite, its smallest eigenvalue is found by inverse iteration
+// with the factor that is there; otherwise by Arnoldi's method with P B^-1 J, which is 1 plus a
+// compact operator. An eigenvalue that is not above what round-off in H may make of 0 is 0.
+#include "statics.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "math/arnoldi.h"
+#include "math/vector.h"
+
+enum { MAX_INVERSE = 300, BASIS = 120 };
+
+static int basis_of(int n) {
+    return n < BASIS ? n + 1 : BASIS;
+}
+
+int fil_statics_judge_room(int n) {
+    return (int)FIL_ARNOLDI_WORK(n, basis_of(n));
+}
+
+void fil_statics_place_random(int n, double *x) {
+    FilRandom random = fil_random_make(1);
+    for (int i = 0; i < n; i++) {
+        x[i] = fil_random_uniform(&random, -1.0, 1.0);
+    }
+}
+
+// What round-off in H can make of an eigenvalue with the eigenvector x.
+static double doubt(const FilStatics *s, double bb) {
+    double sum = 0.0;
+    int n = s->n;
+    for (int i = 0; i < n; i++) {
+        const double *h = s->H + (size_t)i * (size_t)n;
+        double part = fabs(h[i] * s->eigen[i]);
+        for (int j = 0; j < i; j++) {
+            part += 2.0 * fabs(h[j] * s->eigen[j]);
+        }
+        sum += part * fabs(s->eigen[i]);
+    }
+    return 4.0 * DBL_EPSILON * sum / bb;
+}
+
+// Smallest eigenvalue of (H, B) by inverse iteration.
+static void iterate_inverse(FilStatics *s) {
+    int n = s->n;
+    double last = 0.0, bb = 0.0;
+    fil_statics_place_random(n, s->eigen);
+    for (int k = 0; k < MAX_INVERSE; k++) {
+        fil_statics_solve(s, s->eigen, NULL);
+        fil_statics_multiply(n, s->H, s->eigen, s->product);
+        double hh = fil_dot(s->eigen, s->product, n);
+        fil_statics_multiply(n, s->B, s->eigen, s->product);
+        bb = fil_dot(s->eigen, s->product, n);
+        if (!(bb > 0.0)) {
+            s->eigenvalue = 1.0;
+            return;
+        }
+        s->eigenvalue = hh / bb;
+        if (k > 3 && fabs(s->eigenvalue - last) <= 1e-10 * (fabs(last) + s->sigma)) {
+            break;
+        }
+        last = s->eigenvalue;
+        for (int i = 0; i < n; i++) { // the next right-hand side, unless this is the last vector
+            s->eigen[i] = k + 1 < MAX_INVERSE ? s->product[i] / sqrt(bb) : s->eigen[i];
+        }
+    }
+    if (fabs(s->eigenvalue) <= doubt(s, bb)) {
+        s->eigenvalue = 0.0;
+    }
+}
+
+// P B^-1 J x, and B x.
+static void apply(void *user, const double *x, double *y) {
+    FilStatics *s = user;
+    if (s->circulates) {
+        for (int i = 0; i < s->n; i++) {
+            y[i] = fil_dot(fil_row(s->J, i, s->n), x, s->n);
+        }
+    } else {
+        fil_statics_multiply(s->n, s->H, x, y);
+    }
+    fil_statics_solve_measure(s, y);
+}
+
+static void measure(void *user, const double *x, double *y) {
+    FilStatics *s = user;
+    fil_statics_multiply(s->n, s->B, x, y);
+}
+
+static void iterate_arnoldi(FilStatics *s) {
+    FilOperator T = {.n = s->n, .user = s, .apply = apply, .measure = measure};
+    fil_statics_place_random(s->n, s->eigen);
+    fil_statics_solve_measure(s, s->eigen);
+    FilLeftmost left = fil_arnoldi_leftmost(&T, basis_of(s->n), 1e-9, s->eigen, s->arnoldi);
+    s->eigenvalue = left.found ? left.real : 1.0;
+    s->flutters = s->circulates && left.found && left.imaginary > 0.0;
+    if (left.found && !s->flutters && fabs(left.real) <= doubt(s, 1.0)) {
+        s->eigenvalue = 0.0;
+    }
+}
+
+void fil_statics_judge(FilStatics *s, bool definite) {
+    s->flutters = false;
+    s->eigenvalue = 1.0; // where no direction is free
+    if (s->n == 0) {
+        return;
+    }
+    if (definite && !s->circulates) {
+        iterate_inverse(s);
+    } else {
+        iterate_arnoldi(s);
+    }
+}
