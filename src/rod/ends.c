@@ -10,7 +10,6 @@
 
 #include "math/rotation.h"
 #include "math/vec3.h"
-#include "math/vector.h"
 
 void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilPose *pose) {
     *pose = end == &rod->root_end ? rod->root_start : rod->tip_start;
@@ -59,24 +58,6 @@ int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, c
 
 int fil_rod_count_rows(const FilRod *rod) {
     return rod->table->rows[0][rod->root_end.kind] + rod->table->rows[1][rod->tip_end.kind];
-}
-
-void fil_rod_penalise_rows(const FilRod *rod, const double *rows, double weight, double *H) {
-    size_t n = (size_t)rod->dof_count;
-    double largest = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        largest = fmax(largest, H[n * i + i]);
-    }
-    for (int k = 0; k < rod->row_count; k++) {
-        const double *row = rows + n * (size_t)k;
-        double square = fil_dot(row, row, rod->dof_count);
-        for (size_t i = 0; square > 0.0 && i < n; i++) { // no motion goes along a row of zeros
-            double scaled = weight * largest / square * row[i];
-            for (size_t j = 0; scaled != 0.0 && j <= i; j++) {
-                H[n * i + j] += scaled * row[j];
-            }
-        }
-    }
 }
 
 int fil_rod_row_loads(const FilRod *rod, double time, const double *lambda, FilRodLoad *loads) {

@@ -5,9 +5,9 @@
 // that are orthonormal in the measure of M; the eigenvalues of X^T M Y, found by Jacobi rotations,
 // are 1 / (w^2 + shift), and Y made orthonormal is the next X. The shift, about the first
 // frequency, lets motions without resistance, such as those of a free rod, have their frequency of
-// 0. Velocities of held ends are left out with the rows C as in statics.c: rho C^T C is added to H,
-// which moves their frequencies far up.
-#include "rod.h"
+// 0. What rows hold is left out: H and M are taken in coordinates of the directions that they leave
+// free (free_space.c).
+#include "free_space.h"
 
 #include <string.h>
 
@@ -23,6 +23,7 @@ static const double at_rest = 1e-6; // of the residual of an equilibrium
 typedef struct Modes {
     int n, p; // unknowns, columns
     double *H, *M;
+    FilFreeSpace space;
     int *first;
     double *X, *MX;           // [p][n]: a column each
     double *a, *value, *last; // [p][p]: X^T M H^-1 M X; [p]: its eigenvalues, and those before
@@ -123,6 +124,7 @@ static bool allocate(Modes *m, FilArena *arena) {
     m->H = FIL_NEW(arena, double, n *n);
     m->M = FIL_NEW(arena, double, n *n);
     m->first = FIL_NEW(arena, int, n);
+    m->space = (FilFreeSpace){.n = m->n, .v = FIL_NEW(arena, double, FIL_ROD_ROWS *n)};
     m->X = FIL_NEW(arena, double, n *p);
     m->MX = FIL_NEW(arena, double, n *p);
     m->a = FIL_NEW(arena, double, p *p);
@@ -177,6 +179,12 @@ static FilStatus fail_unstable(FilError *error) {
                     "the rod's shape is not a stable equilibrium; vibrations need one");
 }
 
+static FilStatus fail_count(int count, int most, FilError *error) {
+    return fil_fail(error, FIL_E_ARGUMENT,
+                    "count is %d; it must be 1 to the degrees of freedom that are not held, %d",
+                    count, most);
+}
+
 static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *arena,
                       FilError *error) {
     Modes m = {.n = rod->dof_count, .p = count + 6 < rod->dof_count ? count + 6 : rod->dof_count};
@@ -184,13 +192,20 @@ static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *are
         return fil_fail(error, FIL_E_NO_MEMORY,
                         "there is no memory for the modes of %d degrees of freedom", m.n);
     }
-    rod->table->mass(rod, m.M);
     double residual;
     FIL_TRY(fil_statics_hessian(rod, m.H, &residual, error));
+    rod->table->mass(rod, m.M);
     if (rod->row_count > 0) {
         double errors[FIL_ROD_ROWS];
         rod->table->end_rows(rod, rod->state[0], rod->rows, errors);
-        fil_rod_penalise_rows(rod, rod->rows, 1e9, m.H);
+        fil_free_space_make(&m.space, rod->row_count, rod->rows);
+        fil_free_space_reduce(&m.space, m.H);
+        fil_free_space_reduce(&m.space, m.M);
+    }
+    m.n -= m.space.held;
+    m.p = m.p < m.n ? m.p : m.n;
+    if (count > m.n) {
+        return fail_count(count, m.n, error);
     }
     double shift = scale_of(rod);
     for (size_t k = 0; k < (size_t)m.n * (size_t)m.n; k++) {
@@ -212,9 +227,7 @@ static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *are
 
 FilStatus fil_rod_frequencies(FilRod *rod, int count, double *frequencies, FilError *error) {
     if (count < 1 || count > rod->dof_count) {
-        return fil_fail(error, FIL_E_ARGUMENT,
-                        "count is %d; it must be 1 to the degrees of freedom, %d", count,
-                        rod->dof_count);
+        return fail_count(count, rod->dof_count, error);
     }
     FilArena arena = fil_arena_make(&rod->arena.allocator);
     FilStatus status = find(rod, count, frequencies, &arena, error);

@@ -164,10 +164,6 @@ int fil_rod_row_loads(const FilRod *rod, double time, const double *lambda, FilR
 /// Rows that end_rows() of the rod gives.
 int fil_rod_count_rows(const FilRod *rod);
 
-/// H += sum over the rows of weight h row^T row / |row|^2, h the largest entry on the diagonal of
-/// H: what the rows hold becomes stiff. Lower triangle alone.
-void fil_rod_penalise_rows(const FilRod *rod, const double *rows, double weight, double *H);
-
 /// The element and the fraction of it at arc length `s`, clamped to the rod.
 int fil_rod_locate(const FilRod *rod, double s, double *u);
 

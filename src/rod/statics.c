@@ -3,22 +3,23 @@
 // An equilibrium is a shape where the forces g that are out of balance vanish but for those that
 // hold the ends: g + C^T lambda = 0, c = 0. With J the derivative of g (statics_matrix.c), one step
 // of Newton's method is
-//     J dx + C^T lambda = -g,    C dx = -c.
+//     J dx + C^T lambda = -g,    C dx = 0,
+// taken in coordinates of the directions with C dx = 0 (free_space.c).
 // 1. Loads without torques have an energy; g is its gradient, J its Hessian H, and a stable
 //    equilibrium is a minimum. There H + sigma D takes the place of J: sigma is next to nothing
-//    where H is positive definite on the directions with C dx = 0; otherwise it is raised until
-//    H + sigma D is. rho C^T C is added, which changes nothing in dx and makes "positive definite
-//    on those directions" visible to Cholesky. Next to nothing, 1e-9, is what keeps motions that
-//    cost no energy from being made for the sake of round-off: the step is the shortest there is.
+//    where H is positive definite on those directions; otherwise it is raised until H + sigma D is.
+//    Next to nothing, 1e-9, is what keeps motions that cost no energy from being made for the sake
+//    of round-off: the step is the shortest there is.
 // 2. A torque fixed in space has no energy and J is not symmetric; J is taken as it is, by LU. When
 //    steps in full do not arrive, or an unstable equilibrium is to be left, J is shifted like H in
 //    its place: steps of implicit Euler for the slow motion of statics_verdict.c, longer and longer
 //    as the forces out of balance vanish (pseudo-transient continuation).
 // 3. The step is cut to one radian of bending and as much as is in the shape already: dx^T B dx <=
-//    EI / L + 2 E_elastic, and the same with D. Such steps are taken in full at first, which brings stiffly stretched
-//    rods home in a few; searching from the start took hundreds. Later ones are halved while the
-//    slope of the Lagrangian along dx has turned from downhill to steeply uphill. Only slopes are
-//    compared, never energies: those of stiff rods lose what is looked for in round-off.
+//    EI / L + 2 E_elastic, and the same with D. Such steps are taken in full at first, which brings
+//    stiffly stretched rods home in a few; searching from the start took hundreds. Later ones are
+//    halved while the slope of the Lagrangian along dx has turned from downhill to steeply uphill.
+//    Only slopes are compared, never energies: those of stiff rods lose what is looked for in
+//    round-off.
 // 4. Rows that hold an end are curved. After each step, and before the first, the ends are brought
 //    back to where they are held by the shortest way in the measure of B (Gauss-Newton), a radian
 //    at most at a time and never further off; a step after which they cannot be is halved.
@@ -40,6 +41,7 @@ enum { MAX_HALVINGS = 30, FULL_STEPS = 25, MAX_RESTORE = 60, PATIENCE = 100, MAX
 static const double slope_limit = 0.5;
 static const double stuck = 1e-24; // (radians)^2
 static const double closed = 1e-13;
+static const double far_shift = 1e-3;
 static const double neutral = -1e-7; // an eigenvalue that round-off may make of 0
 static const double at_rest = 1e-6;  // residual of what may be called an equilibrium
 
@@ -169,39 +171,56 @@ static double choose_shift(const FilStatics *s) {
 }
 
 static void choose_newton(FilStatics *s) {
-    if (s->circulates) {
-        fil_statics_step_circulating(s, choose_shift(s), s->dx);
-        return;
-    }
     for (int i = 0; i < s->n; i++) {
         s->dx[i] = -s->g[i];
     }
-    fil_statics_solve(s, s->dx, s->c);
+    if (s->circulates) {
+        fil_statics_solve_circulating(s, choose_shift(s), s->dx);
+    } else {
+        fil_statics_solve(s, s->dx);
+    }
 }
 
 // --- the iteration -------------------------------------------------------------------------------
 
-// All there is to know at the present shape.
+static double potential(const FilRod *rod) {
+    FilRodEnergy e;
+    fil_rod_energy(rod, &e);
+    return e.bend + e.twist + e.stretch + e.gravity + e.loads;
+}
+
+// All there is to know at the present shape. Far from balance the shift of a rod that may turn at no
+// cost is what keeps such turns out of the step: the forces out of balance couple them to it.
 static bool look(FilStatics *s) {
     fil_statics_measure(s);
     fil_statics_place_hessian(s, s->H);
-    return fil_statics_factor(s);
+    fil_statics_place_free(s);
+    double far = s->loose ? far_shift * fmin(1.0, s->residual) : 0.0;
+    return fil_statics_factor(s, FIL_STATICS_SHIFT + far);
 }
 
-static void judge(FilStatics *s, bool factored) {
-    fil_statics_judge(s, factored && s->sigma == FIL_STATICS_SHIFT);
+// Whether forces or energy are below what they were at the best shape so far.
+static bool note_best(FilStatics *s, bool first) {
+    double energy = potential(s->rod);
+    double forces = s->residual * sqrt(2.0 * fil_statics_elastic(s->rod) + s->unit);
+    bool better = first || forces < 0.99 * s->least_forces;
+    bool lower = first || energy < s->least_energy - 1e-3 * s->unit;
+    s->since_best = better || lower ? 0 : s->since_best + 1;
+    if (lower) {
+        s->least_energy = energy;
+    }
+    if (better) {
+        s->least_forces = forces;
+        fil_rod_get_state(s->rod, s->best);
+    }
+    return better;
 }
 
 // Full steps first; when they have not arrived, the best shape among them is where the search
 // starts.
 static bool look_at(FilStatics *s, int iteration) {
-    bool factored = look(s), better = iteration == 0 || s->residual < 0.99 * s->best_residual;
-    s->since_best = better ? 0 : s->since_best + 1;
+    bool factored = look(s), better = note_best(s, iteration == 0);
     s->since_saddle++;
-    if (better) {
-        s->best_residual = s->residual;
-        fil_rod_get_state(s->rod, s->best);
-    }
     if (!s->search && iteration == FULL_STEPS) {
         s->search = true;
         if (!better) {
@@ -228,7 +247,7 @@ static void leave_saddle(FilStatics *s) {
     (void)move(s, false);
     s->search = true;
     s->since_saddle = s->since_best = 0;
-    s->best_residual = HUGE_VAL;
+    s->least_forces = s->least_energy = HUGE_VAL;
 }
 
 // One step; false when the rod is stuck.
@@ -252,7 +271,7 @@ static void iterate(FilStatics *s, const FilStaticsSettings *settings, FilStatic
                     s->since_best > PATIENCE || stalls > MAX_STALLS;
         bool balanced = s->residual <= settings->tolerance;
         if (last || balanced) {
-            judge(s, factored);
+            fil_statics_judge(s);
             info->stable = factored && s->eigenvalue >= neutral;
             info->converged = balanced && (info->stable || s->flutters);
             if (last || info->converged) {
@@ -265,9 +284,7 @@ static void iterate(FilStatics *s, const FilStaticsSettings *settings, FilStatic
     }
     info->residual = s->residual;
     info->smallest_eigenvalue = s->eigenvalue;
-    FilRodEnergy energy;
-    fil_rod_energy(s->rod, &energy);
-    info->energy = energy.bend + energy.twist + energy.stretch + energy.gravity + energy.loads;
+    info->energy = potential(s->rod);
 }
 
 // --- the questions -------------------------------------------------------------------------------
@@ -336,7 +353,7 @@ FilStatus fil_rod_stability(FilRod *rod, FilStability *stability, FilError *erro
     FilStatus status = start(&s, rod, &arena, error);
     if (status == FIL_OK) {
         bool factored = look(&s);
-        judge(&s, factored);
+        fil_statics_judge(&s);
         bool rests = factored && s.residual <= at_rest;
         *stability = (FilStability){.smallest_eigenvalue = s.eigenvalue,
                                     .residual = s.residual,

@@ -25,35 +25,39 @@
 #include "math/vec3.h"
 #include "math/vector.h"
 
-enum { MAX_SHIFTS = 60, REFINEMENTS = 3 };
+enum { REFINEMENTS = 3 };
 static const double softer = 0x1p-10;
-static const double little = 1e-4;     // of the mass in B
-static const double penalty = 1e2;     // of the rows
-static const double dependent = 1e-13; // of rows, in the bordered system
+static const double little = 1e-4; // of the mass in B
 
 // --- memory --------------------------------------------------------------------------------------
 
 bool fil_statics_allocate(FilStatics *s, FilArena *arena) {
-    size_t n = (size_t)s->n, m = (size_t)s->m, all = n + m;
+    size_t n = (size_t)s->n, m = (size_t)s->m, square = n * n + 1;
     size_t state = (size_t)s->rod->state_count;
-    s->H = FIL_NEW(arena, double, n *n + 1);
-    s->B = FIL_NEW(arena, double, n *n + 1);
-    s->D = FIL_NEW(arena, double, n *n + 1);
-    s->factor = FIL_NEW(arena, double, n *n + 1);
-    s->B_factor = FIL_NEW(arena, double, n *n + 1);
+    s->H = FIL_NEW(arena, double, square);
+    s->B = FIL_NEW(arena, double, square);
+    s->D = FIL_NEW(arena, double, square);
+    s->factor = FIL_NEW(arena, double, square);
+    s->B_factor = FIL_NEW(arena, double, square);
+    s->free_H = m > 0 ? FIL_NEW(arena, double, square) : s->H;
+    s->free_B = m > 0 ? FIL_NEW(arena, double, square) : s->B_factor;
+    s->free_D = m > 0 ? FIL_NEW(arena, double, square) : s->D;
     if (s->circulates) {
-        s->J = FIL_NEW(arena, double, n *n + 1);
-        s->border = FIL_NEW(arena, double, all *(size_t)fil_round4((int)all) + 1);
-        s->pivot = FIL_NEW(arena, int, all + 1);
-        s->inverse = FIL_NEW(arena, double, all + 1);
-        s->floor = FIL_NEW(arena, double, all + 4);
+        s->J = FIL_NEW(arena, double, square);
+        s->free_J = m > 0 ? FIL_NEW(arena, double, square) : s->J;
+        s->lu = FIL_NEW(arena, double, n *(size_t)fil_round4(s->n) + 1);
+        s->pivot = FIL_NEW(arena, int, n + 1);
+        s->inverse = FIL_NEW(arena, double, n + 1);
+        s->floor = FIL_NEW(arena, double, n + 4);
     }
+    s->space = (FilFreeSpace){.n = s->n, .v = FIL_NEW(arena, double, m *n + 1)};
     s->first = FIL_NEW(arena, int, n + 1);
     s->B_first = FIL_NEW(arena, int, n + 1);
+    s->free_first = m > 0 ? FIL_NEW(arena, int, n + 1) : s->B_first;
     s->g = FIL_NEW(arena, double, n + 1);
     s->dx = FIL_NEW(arena, double, n + 1);
     s->eigen = FIL_NEW(arena, double, n + 1);
-    s->work = FIL_NEW(arena, double, 4 * all + 1);
+    s->work = FIL_NEW(arena, double, 4 * n + 1);
     s->product = FIL_NEW(arena, double, n + 1);
     s->C = FIL_NEW(arena, double, m *n + 1);
     s->Y = FIL_NEW(arena, double, m *n + 1);
@@ -154,14 +158,10 @@ static void subtract_rows(const FilStatics *s, const double *columns, const doub
     }
 }
 
-void fil_statics_solve_measure(FilStatics *s, double *x) {
-    double mu[FIL_ROD_ROWS];
-    fil_cholesky_solve(s->n, s->B_factor, s->B_first, x);
-    for (int k = 0; k < s->m; k++) {
-        mu[k] = fil_dot(fil_row(s->C, k, s->n), x, s->n);
-    }
-    solve_measure_rows(s, mu);
-    subtract_rows(s, s->BY, mu, x);
+void fil_statics_solve_measure(const FilStatics *s, double *x) {
+    fil_free_space_gather(&s->space, x);
+    fil_cholesky_solve(s->n - s->space.held, s->free_B, s->free_first, x);
+    fil_free_space_scatter(&s->space, x);
 }
 
 void fil_statics_close(FilStatics *s, const double *error, double *dx) {
@@ -181,15 +181,26 @@ double fil_statics_gap(const FilStatics *s) {
     return worst / fmax(1.0, s->rod->state[1]);
 }
 
-void fil_statics_measure(FilStatics *s) {
-    int n = s->n;
+// The rows, what they leave free, and the measure there.
+static void place_rows(FilStatics *s) {
     FilRod *rod = s->rod;
-    place_measure(s);
-    if (s->m > 0) {
-        rod->table->end_rows(rod, rod->state[0], s->C, s->c);
-        place_measure_rows(s, s->C);
+    s->space.held = 0;
+    if (s->m == 0) {
+        return;
     }
-    rod->table->gradient(rod, s->g);
+    size_t rows = (size_t)s->m * (size_t)s->n, size = (size_t)s->n * (size_t)s->n;
+    rod->table->end_rows(rod, rod->state[0], s->C, s->c);
+    memcpy(s->Y, s->C, sizeof(double) * rows);
+    fil_free_space_make(&s->space, s->m, s->Y);
+    memcpy(s->free_B, s->B, sizeof(double) * size);
+    fil_free_space_reduce(&s->space, s->free_B);
+    fil_cholesky_factor_raised(s->n - s->space.held, s->free_B, s->free_first, 1e-16);
+    place_measure_rows(s, s->C);
+}
+
+// The multipliers that balance g best.
+static void find_multipliers(FilStatics *s) {
+    int n = s->n;
     memcpy(s->work, s->g, sizeof(double) * (size_t)n);
     memset(s->lambda, 0, sizeof s->lambda);
     for (int turn = 0; turn < REFINEMENTS && s->m > 0; turn++) { // BS may be ill-conditioned
@@ -203,9 +214,19 @@ void fil_statics_measure(FilStatics *s) {
             s->lambda[k] -= more[k];
         }
     }
-    fil_cholesky_lower(n, s->B_factor, s->B_first, s->work);
-    double scale = 2.0 * fil_statics_elastic(rod) + s->unit;
-    s->residual = sqrt(fil_dot(s->work, s->work, n) / scale) + fil_statics_gap(s);
+}
+
+void fil_statics_measure(FilStatics *s) {
+    place_measure(s);
+    place_rows(s);
+    s->rod->table->gradient(s->rod, s->g);
+    find_multipliers(s);
+    memcpy(s->work, s->g, sizeof(double) * (size_t)s->n);
+    fil_free_space_gather(&s->space, s->work);
+    int left = s->n - s->space.held;
+    fil_cholesky_lower(left, s->free_B, s->free_first, s->work);
+    double scale = 2.0 * fil_statics_elastic(s->rod) + s->unit;
+    s->residual = sqrt(fil_dot(s->work, s->work, left) / scale) + fil_statics_gap(s);
 }
 
 // --- the Hessian ---------------------------------------------------------------------------------
@@ -279,118 +300,90 @@ void fil_statics_place_hessian(FilStatics *s, double *H) {
     }
 }
 
-// --- the symmetric system ------------------------------------------------------------------------
+// --- on the free directions ----------------------------------------------------------------------
 
-static void place_schur(FilStatics *s) {
-    for (int k = 0; k < s->m; k++) {
-        double *y = fil_row(s->Y, k, s->n);
-        memcpy(y, fil_row(s->C, k, s->n), sizeof(double) * (size_t)s->n);
-        fil_cholesky_solve(s->n, s->factor, s->first, y);
-        for (int l = 0; l <= k; l++) {
-            double value = fil_dot(fil_row(s->C, l, s->n), y, s->n);
-            s->S[s->m * k + l] = s->S[s->m * l + k] = value;
-        }
+static void place_free(FilStatics *s, const double *A, double *out) {
+    if (out != A) {
+        memcpy(out, A, sizeof(double) * (size_t)s->n * (size_t)s->n);
+        fil_free_space_reduce(&s->space, out);
     }
 }
 
-bool fil_statics_factor(FilStatics *s) {
-    int n = s->n;
-    bool done = false;
-    if (s->m > 0) {
-        fil_rod_penalise_rows(s->rod, s->C, penalty, s->H);
+void fil_statics_place_free(FilStatics *s) {
+    place_free(s, s->H, s->free_H);
+    place_free(s, s->D, s->free_D);
+    if (s->circulates) {
+        place_free(s, s->J, s->free_J);
     }
-    s->sigma = FIL_STATICS_SHIFT;
-    for (int attempt = 0; attempt < MAX_SHIFTS && !done; attempt++) {
-        if (attempt > 0) {
-            s->sigma = attempt == 1 ? 1e-6 : 2.0 * s->sigma;
+}
+
+static bool try_shift(FilStatics *s, double sigma) {
+    int n = s->n - s->space.held;
+    s->sigma = sigma;
+    for (int i = 0; i < n; i++) {
+        const double *h = fil_row(s->free_H, i, n), *d = fil_row(s->free_D, i, n);
+        double *out = fil_row(s->factor, i, n);
+        for (int j = 0; j <= i; j++) {
+            out[j] = h[j] + sigma * d[j];
         }
-        for (int i = 0; i < n; i++) {
-            const double *h = fil_row(s->H, i, n), *d = fil_row(s->D, i, n);
-            double *out = fil_row(s->factor, i, n);
-            for (int j = 0; j <= i; j++) {
-                out[j] = h[j] + s->sigma * d[j];
-            }
-        }
-        done = fil_cholesky_factor(n, s->factor, s->first, 1e-16) == 0;
     }
-    if (done) {
-        place_schur(s);
+    return fil_cholesky_factor(n, s->factor, s->first, 1e-16) == 0;
+}
+
+// Where a shift is needed it is twice what would do: with no more than that the last directions to
+// become positive would hardly resist, and the step would be all theirs.
+bool fil_statics_factor(FilStatics *s, double least) {
+    s->definite = try_shift(s, least);
+    bool done = s->definite;
+    for (double sigma = fmax(1e-6, 2.0 * least); !done && sigma < 1e12; sigma *= 2.0) {
+        done = try_shift(s, sigma) && try_shift(s, 2.0 * sigma);
     }
     return done;
 }
 
-void fil_statics_solve(FilStatics *s, double *x, const double *error) {
-    double S[FIL_ROD_ROWS * FIL_ROD_ROWS];
-    fil_cholesky_solve(s->n, s->factor, s->first, x);
-    memcpy(S, s->S, sizeof S);
-    for (int k = 0; k < s->m; k++) {
-        s->lambda[k] = fil_dot(fil_row(s->C, k, s->n), x, s->n) + (error != NULL ? error[k] : 0.0);
-    }
-    fil_rod_solve_rows(s->m, S, s->lambda);
-    subtract_rows(s, s->Y, s->lambda, x);
+void fil_statics_solve(const FilStatics *s, double *x) {
+    fil_free_space_gather(&s->space, x);
+    fil_cholesky_solve(s->n - s->space.held, s->factor, s->first, x);
+    fil_free_space_scatter(&s->space, x);
 }
 
-// --- the system as it is -------------------------------------------------------------------------
-
-// [J + sigma D, C^T; C, -tiny]: what depends on other rows finds a pivot in `tiny`.
-static void place_border(FilStatics *s, double sigma) {
-    int n = s->n, all = n + s->m, stride = fil_round4(all);
-    double stiff = 0.0, long_row = 0.0;
-    memset(s->border, 0, sizeof(double) * (size_t)all * (size_t)stride);
+// x <- lu^-1 x.
+static void solve_lu(const FilStatics *s, int n, double *x) {
+    size_t stride = (size_t)fil_round4(n);
     for (int i = 0; i < n; i++) {
-        double *row = fil_row(s->border, i, stride);
-        const double *j = fil_row(s->J, i, n), *d = fil_row(s->D, i, n);
-        for (int k = 0; k < n; k++) {
-            row[k] = j[k] + sigma * d[k];
-        }
-        stiff = fmax(stiff, fabs(row[i]));
-        for (int k = 0; k < s->m; k++) {
-            row[n + k] = fil_row(s->border, n + k, stride)[i] = fil_row(s->C, k, n)[i];
-        }
-    }
-    for (int k = 0; k < s->m; k++) {
-        long_row = fmax(long_row, fil_dot(fil_row(s->C, k, n), fil_row(s->C, k, n), n));
-    }
-    for (int k = n; k < all; k++) {
-        fil_row(s->border, k, stride)[k] = -dependent * long_row / fmax(stiff, 1e-300);
-    }
-    for (int k = 0; k < all; k++) {
-        s->floor[k] = 1e-16 * (k < n ? stiff : sqrt(long_row)) + 1e-300;
-    }
-}
-
-// x <- border^-1 x.
-static void solve_border(const FilStatics *s, double *x) {
-    int all = s->n + s->m;
-    size_t stride = (size_t)fil_round4(all);
-    for (int i = 0; i < all; i++) {
         double keep = x[i];
         x[i] = x[s->pivot[i]];
         x[s->pivot[i]] = keep;
     }
-    for (int i = 1; i < all; i++) {
-        x[i] -= fil_dot(s->border + stride * (size_t)i, x, i);
+    for (int i = 1; i < n; i++) {
+        x[i] -= fil_dot(s->lu + stride * (size_t)i, x, i);
     }
-    for (int i = all - 1; i >= 0; i--) {
-        const double *row = s->border + stride * (size_t)i;
-        x[i] = (x[i] - fil_dot(row + i + 1, x + i + 1, all - i - 1)) * s->inverse[i];
+    for (int i = n - 1; i >= 0; i--) {
+        const double *row = s->lu + stride * (size_t)i;
+        x[i] = (x[i] - fil_dot(row + i + 1, x + i + 1, n - i - 1)) * s->inverse[i];
     }
 }
 
-void fil_statics_step_circulating(FilStatics *s, double sigma, double *dx) {
-    int n = s->n, all = n + s->m, stride = fil_round4(all);
-    place_border(s, sigma);
-    fil_dense_kernels()->factor(&(FilDenseLu){.panel = {s->border, stride},
-                                              .order = all,
+void fil_statics_solve_circulating(FilStatics *s, double sigma, double *x) {
+    int n = s->n - s->space.held, stride = fil_round4(n);
+    memset(s->lu, 0, sizeof(double) * (size_t)n * (size_t)stride);
+    for (int i = 0; i < n; i++) {
+        double *row = fil_row(s->lu, i, stride), largest = 0.0;
+        const double *j = fil_row(s->free_J, i, n), *d = fil_row(s->free_D, i, n);
+        for (int k = 0; k < n; k++) {
+            row[k] = j[k] + sigma * d[k];
+            largest = fmax(largest, fabs(row[k]));
+        }
+        s->floor[i] = 1e-16 * largest + 1e-300;
+    }
+    fil_dense_kernels()->factor(&(FilDenseLu){.panel = {s->lu, stride},
+                                              .order = n,
                                               .begin = 0,
                                               .width = stride,
                                               .floor = s->floor,
                                               .pivot = s->pivot,
                                               .inverse = s->inverse});
-    for (int i = 0; i < all; i++) {
-        s->work[i] = i < n ? -s->g[i] : -s->c[i - n];
-    }
-    solve_border(s, s->work);
-    memcpy(dx, s->work, sizeof(double) * (size_t)n);
-    memcpy(s->lambda, s->work + n, sizeof(double) * (size_t)s->m);
+    fil_free_space_gather(&s->space, x);
+    solve_lu(s, n, x);
+    fil_free_space_scatter(&s->space, x);
 }

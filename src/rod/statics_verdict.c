@@ -57,7 +57,7 @@ static void iterate_inverse(FilStatics *s) {
     double last = 0.0, bb = 0.0;
     fil_statics_place_random(n, s->eigen);
     for (int k = 0; k < MAX_INVERSE; k++) {
-        fil_statics_solve(s, s->eigen, NULL);
+        fil_statics_solve(s, s->eigen);
         fil_statics_multiply(n, s->H, s->eigen, s->product);
         double hh = fil_dot(s->eigen, s->product, n);
         fil_statics_multiply(n, s->B, s->eigen, s->product);
@@ -110,12 +110,13 @@ static void iterate_arnoldi(FilStatics *s) {
     }
 }
 
-void fil_statics_judge(FilStatics *s, bool definite) {
+void fil_statics_judge(FilStatics *s) {
     s->flutters = false;
     s->eigenvalue = 1.0; // where no direction is free
-    if (s->n == 0) {
+    if (s->n == s->space.held) {
         return;
     }
+    bool definite = fil_statics_factor(s, FIL_STATICS_SHIFT) && s->definite;
     if (definite && !s->circulates) {
         iterate_inverse(s);
     } else {
