@@ -2,8 +2,9 @@
 //
 // From a start vector, x, T x, T^2 x, ... are made orthonormal in the measure G one by one (twice,
 // so that they stay so): T V = V H + h v e^T with V the basis and H small and upper Hessenberg. The
-// eigenvalues of H are close to those of T at the outside of its spectrum: for T = 1 + compact, as
-// of a loaded rod in the measure of its stiffness, within a few dozen steps to round-off.
+// eigenvalues of H are close to those of T at the outside of its spectrum: for a compact T, as of
+// the loads of a rod in the measure of its stiffness, within a few dozen steps to round-off. An
+// operator far from normal has eigenvalues that are known no better than its powers are small.
 //
 // Eigenvalues of H: QR iterations with Wilkinson's shift on the complex matrix, by Givens
 // rotations; what is below the diagonal and negligible splits the matrix. A real eigenvalue's
@@ -19,6 +20,8 @@
 #include <string.h>
 
 #include "vector.h"
+
+static const double negligible = 1e-10;
 
 // --- eigenvalues of a small matrix ---------------------------------------------------------------
 
@@ -141,6 +144,7 @@ static void solve_hessenberg(int order, int stride, const double *H, double shif
 typedef struct Basis {
     const FilOperator *T;
     int room, count, stride; // of H: room + 1
+    double largest;          // of its entries below the diagonal
     double *V;               // [room + 1][n]
     double *H;               // [room + 1][room + 1]
     double *image, *measured;
@@ -163,17 +167,17 @@ static double normalise(Basis *basis, double *x) {
     return size;
 }
 
-// One more basis vector; false when T leads out of the basis no more.
+// One more basis vector; false when T leads out of the basis by no more than `negligible`: what
+// round-off would make of it has nothing to do with T.
 static bool extend(Basis *basis) {
     int n = basis->T->n, k = basis->count - 1;
-    double *next = vector_of(basis, k + 1), before = 0.0;
+    double *next = vector_of(basis, k + 1);
     basis->T->apply(basis->T->user, vector_of(basis, k), next);
     for (int i = 0; i <= k; i++) {
         basis->H[basis->stride * i + k] = 0.0;
     }
     for (int twice = 0; twice < 2; twice++) {
         basis->T->measure(basis->T->user, next, basis->measured);
-        before = twice == 0 ? sqrt(fmax(0.0, fil_dot(next, basis->measured, n))) : before;
         for (int i = 0; i <= k; i++) {
             basis->image[i] = fil_dot(vector_of(basis, i), basis->measured, n);
         }
@@ -189,7 +193,8 @@ static bool extend(Basis *basis) {
     double size = normalise(basis, next);
     basis->H[basis->stride * (k + 1) + k] = size;
     basis->count++;
-    return size > 1e-13 * before;
+    basis->largest = fmax(basis->largest, size);
+    return size > negligible * basis->largest;
 }
 
 // The leftmost eigenvalue of H as far as it is known.

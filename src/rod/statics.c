@@ -11,9 +11,10 @@
 //    Next to nothing, 1e-9, is what keeps motions that cost no energy from being made for the sake
 //    of round-off: the step is the shortest there is.
 // 2. A torque fixed in space has no energy and J is not symmetric; J is taken as it is, by LU. When
-//    steps in full do not arrive, or an unstable equilibrium is to be left, J is shifted like H in
-//    its place: steps of implicit Euler for the slow motion of statics_verdict.c, longer and longer
-//    as the forces out of balance vanish (pseudo-transient continuation).
+//    steps in full do not arrive the torques are raised from nothing, in steps that Newton's method
+//    can follow. When an unstable equilibrium is to be left J is shifted like H in its place: steps
+//    of implicit Euler for the slow motion of statics_verdict.c, longer and longer as the forces
+//    out of balance vanish (pseudo-transient continuation).
 // 3. The step is cut to one radian of bending and as much as is in the shape already: dx^T B dx <=
 //    EI / L + 2 E_elastic, and the same with D. Such steps are taken in full at first, which brings
 //    stiffly stretched rods home in a few; searching from the start took hundreds. Later ones are
@@ -37,11 +38,19 @@
 #include "math/vec3.h"
 #include "math/vector.h"
 
-enum { MAX_HALVINGS = 30, FULL_STEPS = 25, MAX_RESTORE = 60, PATIENCE = 100, MAX_STALLS = 3 };
+enum {
+    MAX_HALVINGS = 30,
+    FULL_STEPS = 25,
+    MAX_RESTORE = 60,
+    PATIENCE = 100,
+    MAX_STALLS = 3,
+    MAX_CORRECTIONS = 12
+};
 static const double slope_limit = 0.5;
 static const double stuck = 1e-24; // (radians)^2
 static const double closed = 1e-13;
 static const double far_shift = 1e-3;
+static const double corrected = 1e-6, least_raise = 1e-5;
 static const double neutral = -1e-7; // an eigenvalue that round-off may make of 0
 static const double at_rest = 1e-6;  // residual of what may be called an equilibrium
 
@@ -175,7 +184,8 @@ static void choose_newton(FilStatics *s) {
         s->dx[i] = -s->g[i];
     }
     if (s->circulates) {
-        fil_statics_solve_circulating(s, choose_shift(s), s->dx);
+        fil_statics_factor_circulating(s, choose_shift(s));
+        fil_statics_solve_circulating(s, false, s->dx);
     } else {
         fil_statics_solve(s, s->dx);
     }
@@ -189,8 +199,8 @@ static double potential(const FilRod *rod) {
     return e.bend + e.twist + e.stretch + e.gravity + e.loads;
 }
 
-// All there is to know at the present shape. Far from balance the shift of a rod that may turn at no
-// cost is what keeps such turns out of the step: the forces out of balance couple them to it.
+// All there is to know at the present shape. Far from balance the shift of a rod that may turn at
+// no cost is what keeps such turns out of the step: the forces out of balance couple them to it.
 static bool look(FilStatics *s) {
     fil_statics_measure(s);
     fil_statics_place_hessian(s, s->H);
@@ -221,7 +231,7 @@ static bool note_best(FilStatics *s, bool first) {
 static bool look_at(FilStatics *s, int iteration) {
     bool factored = look(s), better = note_best(s, iteration == 0);
     s->since_saddle++;
-    if (!s->search && iteration == FULL_STEPS) {
+    if (!s->search && !s->circulates && iteration == FULL_STEPS) {
         s->search = true;
         if (!better) {
             restore(s, s->best);
@@ -262,25 +272,96 @@ static bool make_step(FilStatics *s) {
     return false;
 }
 
-static void iterate(FilStatics *s, const FilStaticsSettings *settings, FilStaticsInfo *info) {
-    int stalls = 0;
-    start_closed(s);
-    for (info->iterations = 0;; info->iterations++) {
-        bool factored = look_at(s, info->iterations);
+// Newton's method from the present shape to an equilibrium, at most `most` steps, which are
+// counted.
+static void balance(FilStatics *s, const FilStaticsSettings *settings, FilStaticsInfo *info) {
+    int stalls = 0, first = info->iterations;
+    s->search = false;
+    for (;; info->iterations++) {
+        bool factored = look_at(s, info->iterations - first);
+        int patience = s->circulates && !s->search ? FULL_STEPS : PATIENCE;
         bool last = !factored || info->iterations >= settings->max_iterations ||
-                    s->since_best > PATIENCE || stalls > MAX_STALLS;
+                    s->since_best > patience || stalls > MAX_STALLS;
         bool balanced = s->residual <= settings->tolerance;
         if (last || balanced) {
             fil_statics_judge(s);
             info->stable = factored && s->eigenvalue >= neutral;
             info->converged = balanced && (info->stable || s->flutters);
             if (last || info->converged) {
-                break;
+                return;
             }
             leave_saddle(s);
         } else {
             stalls += make_step(s) ? 0 : 1;
         }
+    }
+}
+
+// --- torques that grow ---------------------------------------------------------------------------
+
+static void scale_torques(FilStatics *s, double part) {
+    for (int k = 0; k < s->rod->load_count; k++) {
+        for (int c = 0; c < 3; c++) {
+            s->rod->loads[k].torque[c] = part * s->torques[3 * k + c];
+        }
+    }
+}
+
+// A few of Newton's steps in full; whether they arrive.
+static bool correct(FilStatics *s, FilStaticsInfo *info) {
+    double before = HUGE_VAL;
+    for (int k = 0; k < MAX_CORRECTIONS; k++) {
+        bool factored = look(s);
+        if (s->residual <= corrected) {
+            return true;
+        }
+        if (!factored || (k > 2 && s->residual > before)) {
+            return false;
+        }
+        before = s->residual;
+        choose_newton(s);
+        info->iterations++;
+        if (!move(s, false)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+// From the equilibrium without torques, raise them until they are there, in steps that Newton's
+// method can follow.
+static void raise_torques(FilStatics *s, const FilStaticsSettings *settings, FilStaticsInfo *info) {
+    double part = 0.0, step = 0.125;
+    scale_torques(s, 0.0);
+    s->circulates = false;
+    balance(s, settings, info);
+    s->circulates = true;
+    s->search = false;
+    fil_rod_get_state(s->rod, s->best);
+    while (part < 1.0 && step > least_raise && info->iterations < settings->max_iterations) {
+        double next = fmin(1.0, part + step);
+        scale_torques(s, next);
+        if (correct(s, info)) {
+            part = next;
+            step *= 2.0;
+            fil_rod_get_state(s->rod, s->best);
+        } else {
+            step *= 0.25;
+            restore(s, s->best);
+        }
+    }
+    scale_torques(s, 1.0);
+}
+
+static void iterate(FilStatics *s, const FilStaticsSettings *settings, FilStaticsInfo *info) {
+    start_closed(s);
+    fil_rod_get_state(s->rod, s->begin);
+    info->iterations = 0;
+    balance(s, settings, info);
+    if (s->circulates && !info->converged && info->iterations < settings->max_iterations) {
+        restore(s, s->begin);
+        raise_torques(s, settings, info);
+        balance(s, settings, info);
     }
     info->residual = s->residual;
     info->smallest_eigenvalue = s->eigenvalue;
@@ -319,6 +400,9 @@ static FilStatus start(FilStatics *s, FilRod *rod, FilArena *arena, FilError *er
     if (!fil_statics_allocate(s, arena)) {
         return fil_fail(error, FIL_E_NO_MEMORY,
                         "there is no memory for the statics of %d degrees of freedom", s->n);
+    }
+    for (int k = 0; k < rod->load_count; k++) {
+        fil_copy3(rod->loads[k].torque, s->torques + 3 * (size_t)k);
     }
     return FIL_OK;
 }

@@ -33,8 +33,9 @@ typedef struct FilStatics {
     double *C, *Y, *BY;      // [m][n]: rows, those of a shape that is tried, B^-1 rows^T
     double *spins;           // [elements]
     double *arnoldi;         // scratch of the verdict
-    double *saved, *best, *kept; // [state_count]
-    FilRodLoad *loads;           // [load_count + 2]
+    double *saved, *best, *kept, *begin; // [state_count]
+    double *torques;                     // [load_count][3]: of the loads, as they are meant
+    FilRodLoad *loads;                   // [load_count + 2]
     double c[FIL_ROD_ROWS], lambda[FIL_ROD_ROWS];
     double BS[FIL_ROD_ROWS * FIL_ROD_ROWS]; // C B^-1 C^T
     double sigma;
@@ -66,8 +67,9 @@ void fil_statics_place_free(FilStatics *s);
 bool fil_statics_factor(FilStatics *s, double least);
 /// x <- (H + sigma D)^-1 x on the free directions, H the symmetric part.
 void fil_statics_solve(const FilStatics *s, double *x);
-/// The same with J, for any shift.
-void fil_statics_solve_circulating(FilStatics *s, double sigma, double *x);
+/// The same with J, for any shift, and its transpose.
+void fil_statics_factor_circulating(FilStatics *s, double sigma);
+void fil_statics_solve_circulating(const FilStatics *s, bool transposed, double *x);
 /// x <- B^-1 x on the free directions.
 void fil_statics_solve_measure(const FilStatics *s, double *x);
 /// The shortest step in the measure of B with C dx = -error, for the rows in s->Y.

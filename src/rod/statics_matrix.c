@@ -67,6 +67,8 @@ bool fil_statics_allocate(FilStatics *s, FilArena *arena) {
     s->saved = FIL_NEW(arena, double, state);
     s->best = FIL_NEW(arena, double, state);
     s->kept = FIL_NEW(arena, double, state);
+    s->begin = FIL_NEW(arena, double, state);
+    s->torques = FIL_NEW(arena, double, 3 * (size_t)s->rod->load_count + 1);
     s->loads = FIL_NEW(arena, FilRodLoad, s->rod->load_count + 2);
     return !arena->failed;
 }
@@ -364,7 +366,30 @@ static void solve_lu(const FilStatics *s, int n, double *x) {
     }
 }
 
-void fil_statics_solve_circulating(FilStatics *s, double sigma, double *x) {
+// x <- lu^-T x.
+static void solve_lu_transposed(const FilStatics *s, int n, double *x) {
+    size_t stride = (size_t)fil_round4(n);
+    for (int i = 0; i < n; i++) {
+        const double *row = s->lu + stride * (size_t)i;
+        x[i] *= s->inverse[i];
+        for (int j = i + 1; j < n; j++) {
+            x[j] -= row[j] * x[i];
+        }
+    }
+    for (int i = n - 1; i > 0; i--) {
+        const double *row = s->lu + stride * (size_t)i;
+        for (int j = 0; j < i; j++) {
+            x[j] -= row[j] * x[i];
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        double keep = x[i];
+        x[i] = x[s->pivot[i]];
+        x[s->pivot[i]] = keep;
+    }
+}
+
+void fil_statics_factor_circulating(FilStatics *s, double sigma) {
     int n = s->n - s->space.held, stride = fil_round4(n);
     memset(s->lu, 0, sizeof(double) * (size_t)n * (size_t)stride);
     for (int i = 0; i < n; i++) {
@@ -383,7 +408,15 @@ void fil_statics_solve_circulating(FilStatics *s, double sigma, double *x) {
                                               .floor = s->floor,
                                               .pivot = s->pivot,
                                               .inverse = s->inverse});
+}
+
+void fil_statics_solve_circulating(const FilStatics *s, bool transposed, double *x) {
+    int n = s->n - s->space.held;
     fil_free_space_gather(&s->space, x);
-    solve_lu(s, n, x);
+    if (transposed) {
+        solve_lu_transposed(s, n, x);
+    } else {
+        solve_lu(s, n, x);
+    }
     fil_free_space_scatter(&s->space, x);
 }
