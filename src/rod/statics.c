@@ -44,7 +44,7 @@ enum {
     MAX_RESTORE = 60,
     PATIENCE = 100,
     MAX_STALLS = 3,
-    MAX_CORRECTIONS = 12
+    MAX_CORRECTIONS = 20
 };
 static const double slope_limit = 0.5;
 static const double stuck = 1e-24; // (radians)^2
@@ -214,7 +214,7 @@ static bool note_best(FilStatics *s, bool first) {
     double energy = potential(s->rod);
     double forces = s->residual * sqrt(2.0 * fil_statics_elastic(s->rod) + s->unit);
     bool better = first || forces < 0.99 * s->least_forces;
-    bool lower = first || energy < s->least_energy - 1e-3 * s->unit;
+    bool lower = first || (!s->circulates && energy < s->least_energy - 1e-3 * s->unit);
     s->since_best = better || lower ? 0 : s->since_best + 1;
     if (lower) {
         s->least_energy = energy;
@@ -274,7 +274,8 @@ static bool make_step(FilStatics *s) {
 
 // Newton's method from the present shape to an equilibrium, at most `most` steps, which are
 // counted.
-static void balance(FilStatics *s, const FilStaticsSettings *settings, FilStaticsInfo *info) {
+static void balance(FilStatics *s, const FilStaticsSettings *settings, bool leave,
+                    FilStaticsInfo *info) {
     int stalls = 0, first = info->iterations;
     s->search = false;
     for (;; info->iterations++) {
@@ -287,7 +288,7 @@ static void balance(FilStatics *s, const FilStaticsSettings *settings, FilStatic
             fil_statics_judge(s);
             info->stable = factored && s->eigenvalue >= neutral;
             info->converged = balanced && (info->stable || s->flutters);
-            if (last || info->converged) {
+            if (last || info->converged || !leave) {
                 return;
             }
             leave_saddle(s);
@@ -308,14 +309,14 @@ static void scale_torques(FilStatics *s, double part) {
 }
 
 // A few of Newton's steps in full; whether they arrive.
-static bool correct(FilStatics *s, FilStaticsInfo *info) {
+static bool correct(FilStatics *s, int most, FilStaticsInfo *info) {
     double before = HUGE_VAL;
     for (int k = 0; k < MAX_CORRECTIONS; k++) {
         bool factored = look(s);
         if (s->residual <= corrected) {
             return true;
         }
-        if (!factored || (k > 2 && s->residual > before)) {
+        if (!factored || info->iterations >= most || (k > 4 && s->residual > 4.0 * before)) {
             return false;
         }
         before = s->residual;
@@ -334,14 +335,14 @@ static void raise_torques(FilStatics *s, const FilStaticsSettings *settings, Fil
     double part = 0.0, step = 0.125;
     scale_torques(s, 0.0);
     s->circulates = false;
-    balance(s, settings, info);
+    balance(s, settings, true, info);
     s->circulates = true;
     s->search = false;
     fil_rod_get_state(s->rod, s->best);
     while (part < 1.0 && step > least_raise && info->iterations < settings->max_iterations) {
         double next = fmin(1.0, part + step);
         scale_torques(s, next);
-        if (correct(s, info)) {
+        if (correct(s, settings->max_iterations, info)) {
             part = next;
             step *= 2.0;
             fil_rod_get_state(s->rod, s->best);
@@ -357,11 +358,11 @@ static void iterate(FilStatics *s, const FilStaticsSettings *settings, FilStatic
     start_closed(s);
     fil_rod_get_state(s->rod, s->begin);
     info->iterations = 0;
-    balance(s, settings, info);
+    balance(s, settings, !s->circulates, info);
     if (s->circulates && !info->converged && info->iterations < settings->max_iterations) {
         restore(s, s->begin);
         raise_torques(s, settings, info);
-        balance(s, settings, info);
+        balance(s, settings, true, info);
     }
     info->residual = s->residual;
     info->smallest_eigenvalue = s->eigenvalue;
