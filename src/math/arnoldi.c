@@ -21,7 +21,7 @@
 
 #include "vector.h"
 
-static const double negligible = 1e-10;
+static const double negligible = 1e-8;
 
 // --- eigenvalues of a small matrix ---------------------------------------------------------------
 
@@ -107,7 +107,7 @@ static void solve_hessenberg(int order, int stride, const double *H, double shif
     for (int i = 0; i < order; i++) {
         for (int j = 0; j < order; j++) {
             a[order * i + j] = H[stride * i + j] - (i == j ? shift : 0.0);
-            size = fmax(size, fabs(a[order * i + j]));
+            size = fmax(size, fabs(H[stride * i + j]));
         }
     }
     for (int k = 0; k < order; k++) {
@@ -123,7 +123,7 @@ static void solve_hessenberg(int order, int stride, const double *H, double shif
             x[k + 1] = keep;
         }
         if (!(fabs(row[k]) > DBL_EPSILON * size)) {
-            row[k] = DBL_EPSILON * size + DBL_MIN;
+            row[k] = DBL_EPSILON * size + 1e-100;
         }
         if (k + 1 < order) {
             double factor = next[k] / row[k];
@@ -144,7 +144,7 @@ static void solve_hessenberg(int order, int stride, const double *H, double shif
 typedef struct Basis {
     const FilOperator *T;
     int room, count, stride; // of H: room + 1
-    double largest;          // of its entries below the diagonal
+    double largest;          // of the lengths that T gave a basis vector
     double *V;               // [room + 1][n]
     double *H;               // [room + 1][room + 1]
     double *image, *measured;
@@ -178,6 +178,7 @@ static bool extend(Basis *basis) {
     }
     for (int twice = 0; twice < 2; twice++) {
         basis->T->measure(basis->T->user, next, basis->measured);
+        basis->largest = fmax(basis->largest, sqrt(fmax(0.0, fil_dot(next, basis->measured, n))));
         for (int i = 0; i <= k; i++) {
             basis->image[i] = fil_dot(vector_of(basis, i), basis->measured, n);
         }
@@ -193,7 +194,6 @@ static bool extend(Basis *basis) {
     double size = normalise(basis, next);
     basis->H[basis->stride * (k + 1) + k] = size;
     basis->count++;
-    basis->largest = fmax(basis->largest, size);
     return size > negligible * basis->largest;
 }
 

@@ -120,8 +120,16 @@ static void iterate_arnoldi(FilStatics *s) {
     apply(s, s->product, s->eigen);
     FilLeftmost left = fil_arnoldi_leftmost(&T, basis_of(s->n), 1e-9, s->eigen, s->arnoldi);
     s->eigenvalue = left.found ? fmin(1.0, 1.0 + left.real) : 1.0;
-    s->flutters = s->circulates && left.found && left.imaginary > 0.0 && s->eigenvalue < 1.0;
-    if (left.found && !s->flutters && fabs(s->eigenvalue) <= doubt(s, 1.0)) {
+    s->flutters = s->circulates && left.found && left.imaginary > 0.0;
+    if (!left.found || left.imaginary > 0.0 || left.real > 0.0) {
+        return;
+    }
+    // a motion as a whole is known better than the operator, which has B^-1 in it
+    fil_statics_multiply(s->n, s->B, s->eigen, s->product);
+    double bb = fil_dot(s->eigen, s->product, s->n);
+    fil_statics_multiply(s->n, s->H, s->eigen, s->product);
+    s->eigenvalue = fil_dot(s->eigen, s->product, s->n) / bb;
+    if (fabs(s->eigenvalue) <= doubt(s, bb)) {
         s->eigenvalue = 0.0;
     }
 }
