@@ -16,7 +16,7 @@
 //    of implicit Euler for the slow motion of statics_verdict.c, longer and longer as the forces
 //    out of balance vanish (pseudo-transient continuation).
 // 3. The step is cut to one radian of bending and as much as is in the shape already: dx^T B dx <=
-//    EI / L + 2 E_elastic, and the same with D. Such steps are taken in full at first, which brings
+//    EI / L + 2 E_elastic. Such steps are taken in full at first, which brings
 //    stiffly stretched rods home in a few; searching from the start took hundreds. Later ones are
 //    halved while the slope of the Lagrangian along dx has turned from downhill to steeply uphill.
 //    Only slopes are compared, never energies: those of stiff rods lose what is looked for in
@@ -76,12 +76,15 @@ static void scale(int n, double factor, double *x) {
     }
 }
 
-// The part of x that takes as much energy as `allowed`, in the measure of B and in that of D, where
-// a motion of the rod as a whole counts.
-static double cut(FilStatics *s, const double *x, double allowed) {
-    double size = square_in_measure(s, x);
-    fil_statics_multiply(s->n, s->D, x, s->product);
-    size = fmax(size, fil_dot(x, s->product, s->n)) / allowed;
+// The part of x that takes a radian of bending and `more` energy, in the measure of B; of a rod
+// that may move as a whole, in that of D a quarter of a radian: nodes move on straight lines, and a
+// larger turn would stretch the rod by more than the next steps can mend.
+static double cut(FilStatics *s, const double *x, double more) {
+    double size = square_in_measure(s, x) / (s->unit + more);
+    if (s->loose) {
+        fil_statics_multiply(s->n, s->D, x, s->product);
+        size = fmax(size, fil_dot(x, s->product, s->n) / (s->unit / 16.0 + more));
+    }
     return size > 1.0 ? 1.0 / sqrt(size) : 1.0;
 }
 
@@ -100,7 +103,7 @@ static bool close_ends(FilStatics *s) {
     double gap = find_gap(s);
     for (int k = 0; k < MAX_RESTORE && gap > closed; k++) {
         fil_statics_close(s, s->c, way);
-        double factor = cut(s, way, s->unit), before = gap;
+        double factor = cut(s, way, 0.0), before = gap;
         scale(s->n, factor, way);
         fil_rod_get_state(s->rod, s->kept);
         for (int half = 0;; half++) {
@@ -136,7 +139,7 @@ static double slope(FilStatics *s) {
 // Move along dx, cut to about one radian, and halved while the ends cannot be kept and, when
 // `search`, while it goes too far uphill. False when no part of it will do.
 static bool move(FilStatics *s, bool search) {
-    double factor = cut(s, s->dx, s->unit + 2.0 * fil_statics_elastic(s->rod));
+    double factor = cut(s, s->dx, 2.0 * fil_statics_elastic(s->rod));
     scale(s->n, factor, s->dx);
     double before = fabs(slope(s)), gap = s->m > 0 ? find_gap(s) : 0.0;
     fil_rod_get_state(s->rod, s->saved);

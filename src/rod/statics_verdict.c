@@ -57,7 +57,7 @@ static double doubt(const FilStatics *s, double bb) {
         }
         sum += part * fabs(s->eigen[i]);
     }
-    return 4.0 * DBL_EPSILON * sum / bb;
+    return 32.0 * DBL_EPSILON * sum / bb;
 }
 
 // Smallest eigenvalue of (H, B) by inverse iteration.
