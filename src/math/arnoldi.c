@@ -21,7 +21,7 @@
 
 #include "vector.h"
 
-static const double negligible = 1e-8;
+static const double negligible = 1e-7;
 
 // --- eigenvalues of a small matrix ---------------------------------------------------------------
 
