@@ -400,7 +400,7 @@ static void the_hessian_holds_the_symmetric_part_of_torques(void) {
     for (int k = 0; k < 2 * FIL_ROD_CHAIN; k++) {
         FilRod *rod = make_torqued((FilRodModel)(k / 2), k % 2 ? FIL_END_PINNED : FIL_END_CLAMPED);
         int n = rod->dof_count;
-        double H[64 * 64], v[64], change[64], state[256], exact = 0.0, off[2];
+        double H[64 * 64] = {0.0}, v[64] = {0.0}, change[64], state[256], exact = 0.0, off[2];
         fil_rod_get_state(rod, state);
         rod->table->hessian(rod, H);
         for (int i = 0; i < n; i++) {

@@ -251,13 +251,14 @@ FilLeftmost fil_arnoldi_leftmost(const FilOperator *T, int room, double toleranc
                                  double *work) {
     FilLeftmost out = {.real = 0.0}, last = out;
     size_t n = (size_t)T->n, m = (size_t)room + 1;
-    Basis basis = {.T = T, .room = room, .stride = room + 1, .V = work, .count = 1};
+    Basis basis = {.T = T, .room = room, .stride = room + 1, .count = 1};
+    basis.V = work;
     basis.H = basis.V + n * m;
     basis.image = basis.H + m * m;
     basis.measured = basis.image + m;
     basis.a = basis.measured + n;
     basis.values = basis.a + 2 * m * m;
-    memcpy(basis.V, vector, n * sizeof(double));
+    memcpy(work, vector, n * sizeof(double));
     if (!(normalise(&basis, basis.V) > 0.0)) {
         return out;
     }

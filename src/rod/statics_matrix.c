@@ -25,7 +25,7 @@
 #include "math/vec3.h"
 #include "math/vector.h"
 
-enum { REFINEMENTS = 3 };
+enum { MAX_SHIFTS = 60, REFINEMENTS = 3 };
 static const double softer = 0x1p-10;
 static const double little = 1e-4; // of the mass in B
 
@@ -337,8 +337,10 @@ static bool try_shift(FilStatics *s, double sigma) {
 bool fil_statics_factor(FilStatics *s, double least) {
     s->definite = try_shift(s, least);
     bool done = s->definite;
-    for (double sigma = fmax(1e-6, 2.0 * least); !done && sigma < 1e12; sigma *= 2.0) {
+    double sigma = fmax(1e-6, 2.0 * least);
+    for (int k = 0; k < MAX_SHIFTS && !done; k++) {
         done = try_shift(s, sigma) && try_shift(s, 2.0 * sigma);
+        sigma *= 2.0;
     }
     return done;
 }

@@ -166,11 +166,13 @@ void fil_statics_judge(FilStatics *s) {
         return;
     }
     // round-off may ask for a little more than the least shift; the eigenvector hardly feels it
-    for (double shift = FIL_STATICS_SHIFT; !s->circulates && shift <= 1e-5; shift *= 10.0) {
+    double shift = FIL_STATICS_SHIFT;
+    for (int k = 0; k < 5 && !s->circulates; k++) {
         if (fil_statics_factor(s, shift) && s->definite) {
             iterate_inverse(s);
             return;
         }
+        shift *= 10.0;
     }
     iterate_arnoldi(s);
     if (s->circulates && s->eigenvalue > 0.0) {
