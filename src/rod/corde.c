@@ -121,6 +121,7 @@ static void move(FilRod *rod, const double *dx) {
 const FilRodTable fil_rod_corde = {
     .name = "corde",
     .framed = true,
+    .rows = {{[FIL_END_SLIDING] = 2}, {[FIL_END_SLIDING] = 2}},
     .create = fil_corde_create,
     .check_natural = fil_corde_check_natural,
     .place_ends = fil_corde_place_ends,
