@@ -4,6 +4,7 @@
 #include "math/vec3.h"
 #include "rod/lengths.h"
 #include "rod/rod.h"
+#include "rod/statics.h"
 
 #include <string.h>
 
@@ -106,15 +107,16 @@ static void a_hanging_rod_is_stable(void) {
     }
 }
 
-// One step of Newton's method shortens an upright rod that stretches as its weight does, and does
+// A step or two of Newton's method shorten an upright rod that stretches as its weight does, and do
 // not bend it yet.
 static void compress(FilRod *rod) {
-    FilStaticsSettings settings = {.tolerance = 1e-10,
-                                   .max_iterations = is_reduced(rod->model) ? 0 : 1};
-    FilStaticsInfo info;
-    FilError error;
-    must(fil_rod_equilibrium(rod, &settings, &info, &error), &error);
-    CHECK(!info.converged && !info.stable);
+    for (int k = 0; k < 3 && look(rod).residual > 1e-10; k++) {
+        FilStaticsSettings settings = {.tolerance = 1e-10, .max_iterations = 1};
+        FilStaticsInfo info;
+        FilError error;
+        must(fil_rod_equilibrium(rod, &settings, &info, &error), &error);
+        CHECK(!info.converged && !info.stable);
+    }
 }
 
 // Greenhill: an upright rod buckles when its weight reaches 7.837 EI / L^2.
@@ -324,6 +326,210 @@ static void loads_and_gravity_may_be_changed(void) {
         settle(rod);
         fil_rod_at(rod, 1.0, &tip, NULL);
         CHECK_NEAR(tip.position[2], 0.0, 0.0, 1e-8);
+        fil_rod_destroy(rod);
+    }
+}
+
+// --- torques -------------------------------------------------------------------------------------
+
+// A dead moment across a cantilever bends it into an arc of curvature M / EI, here of up to two
+// turns. The stiffness that is left is the same in all models.
+static void a_dead_torque_bends_a_cantilever_by_up_to_two_turns(void) {
+    static const double moments[4] = {1.0, 4.0, 9.0, 12.566370614359172};
+    static const double softest[4] = {0.66462, 0.21929, 0.06845, 0.03877};
+    for (int k = 0; k < 4 * FIL_ROD_CHAIN; k++) {
+        FilRodDef def = thin_def((FilRodModel)(k / 4), 24);
+        double M = moments[k % 4], kappa[3];
+        def.loads = &(FilRodLoad){.s = 1.0, .torque = {0.0, M, 0.0}};
+        def.load_count = 1;
+        FilRod *rod = make(&def);
+        FilStaticsInfo info = settle(rod);
+        fil_rod_curvature_at(rod, 12, 0.5, kappa);
+        CHECK_NEAR(kappa[1], M, def.model == FIL_ROD_DER ? 0.1 : 1e-8, 0.0);
+        CHECK_NEAR(info.smallest_eigenvalue, softest[k % 4], 0.1, 0.0);
+        CHECK(look(rod).stable && rod->loads[0].torque[1] == M);
+        fil_rod_destroy(rod);
+    }
+}
+
+// Bent and twisted, with torques at the tip, between frames and in the middle of an element.
+static FilRod *make_torqued(FilRodModel model, FilEndKind root) {
+    static const FilRodLoad loads[3] = {
+        {.s = 1.0, .force = {1.0, 2.0, 3.0}, .torque = {0.5, -0.7, 1.0}},
+        {.s = 0.37, .force = {-1.0, 0.2, 2.0}, .torque = {2.0, 0.8, -0.6}},
+        {.s = 0.5, .torque = {0.0, 0.3, 0.8}}};
+    FilRodDef def = thin_def(model, 5);
+    def.section.radius = 0.1;
+    def.section.bend[1] = 1.3;
+    def.root_end.kind = root;
+    def.gravity[1] = -4.0;
+    def.loads = loads;
+    def.load_count = 3;
+    double start[15];
+    for (int i = 0; i < 15; i++) {
+        start[i] = 2.0 * sin(3.0 * i + 1.0);
+    }
+    def.start_curvatures = start;
+    def.start_count = 5;
+    return make(&def);
+}
+
+// (g(x + h v) - g(x - h v)) / 2 h, along `move`.
+static void differentiate(FilRod *rod, const double *state, const double *v, double h,
+                          double *out) {
+    double dx[64], back[64];
+    FilError error;
+    int n = rod->dof_count;
+    for (int side = 0; side < 2; side++) {
+        must(fil_rod_set_state(rod, state, &error), &error);
+        for (int i = 0; i < n; i++) {
+            dx[i] = (side == 0 ? h : -h) * v[i];
+        }
+        rod->table->move(rod, dx);
+        rod->table->gradient(rod, side == 0 ? out : back);
+    }
+    must(fil_rod_set_state(rod, state, &error), &error);
+    for (int i = 0; i < n; i++) {
+        out[i] = (out[i] - back[i]) / (2.0 * h);
+    }
+}
+
+static void the_hessian_holds_the_symmetric_part_of_torques(void) {
+    for (int k = 0; k < 2 * FIL_ROD_CHAIN; k++) {
+        FilRod *rod = make_torqued((FilRodModel)(k / 2), k % 2 ? FIL_END_PINNED : FIL_END_CLAMPED);
+        int n = rod->dof_count;
+        double H[64 * 64] = {0.0}, v[64] = {0.0}, change[64], state[256], exact = 0.0, off[2];
+        fil_rod_get_state(rod, state);
+        rod->table->hessian(rod, H);
+        for (int i = 0; i < n; i++) {
+            v[i] = (is_reduced((FilRodModel)(k / 2)) ? 1.0 : 0.1) * sin(1.7 * i);
+        }
+        for (int i = 0; i < n * n; i++) {
+            exact += v[i / n] * H[i] * v[i % n];
+        }
+        for (int half = 0; half < 2; half++) {
+            differentiate(rod, state, v, half == 0 ? 2e-2 : 1e-2, change);
+            off[half] = -exact;
+            for (int i = 0; i < n; i++) {
+                off[half] += v[i] * change[i];
+            }
+        }
+        CHECK_NEAR(off[0] / off[1], 4.0, 0.02, 0.0);
+        CHECK_NEAR(off[1], 0.0, 1e-4 * fabs(exact), 1e-4 * fabs(exact));
+        fil_rod_destroy(rod);
+    }
+}
+
+// At an equilibrium the Jacobian of the forces, unsymmetric, is what differences give.
+static void the_jacobian_under_torques_is_that_of_the_forces(void) {
+    for (int m = 0; m < FIL_ROD_CHAIN; m++) {
+        FilRod *rod = make_torqued((FilRodModel)m, FIL_END_CLAMPED);
+        settle(rod);
+        FilArena arena = fil_arena_make(NULL);
+        FilStatics s = {.rod = rod, .n = rod->dof_count, .circulates = true, .unit = 1.0};
+        double change[64], v[64], state[256], worst = 0.0, twist = 0.0, largest = 0.0;
+        if (!fil_statics_allocate(&s, &arena)) {
+            abort();
+        }
+        fil_statics_measure(&s);
+        fil_statics_place_hessian(&s, s.H);
+        fil_rod_get_state(rod, state);
+        for (int j = 0; j < s.n; j++) {
+            memset(v, 0, sizeof v);
+            v[j] = 1.0;
+            differentiate(rod, state, v, 1e-5, change);
+            for (int i = 0; i < s.n; i++) {
+                largest = fmax(largest, fabs(change[i]));
+                worst = fmax(worst, fabs(change[i] - s.J[i * s.n + j]));
+                twist = fmax(twist, fabs(s.J[i * s.n + j] - s.J[j * s.n + i]));
+            }
+        }
+        CHECK_NEAR(worst, 0.0, 0.0, 1e-7 * largest);
+        CHECK(twist > 1e-2);
+        fil_arena_destroy(&arena);
+        fil_rod_destroy(rod);
+    }
+}
+
+// --- every way to hold a rod ---------------------------------------------------------------------
+
+enum { NO_LOAD, WEIGHT, PULL, CURL, CASES };
+
+// Start curvatures that no equilibrium has.
+static FilRodDef rough_def(FilRodModel model, int elements, int load, double *start) {
+    static const FilRodLoad pull = {.s = 1.0, .force = {0.0, 1.0, -3.0}};
+    FilRodDef def = thin_def(model, elements);
+    for (int i = 0; i < 3 * elements; i++) {
+        start[i] = 2.0 * sin(5.0 * i + 1.0);
+    }
+    def.start_curvatures = start;
+    def.start_count = elements;
+    def.gravity[2] = load == WEIGHT ? -9.81 : 0.0;
+    def.loads = &pull;
+    def.load_count = load == PULL ? 1 : 0;
+    def.natural_curvature[1] = load == CURL && is_framed(model) ? 1.5 : 0.0;
+    return def;
+}
+
+// All models, all ways to hold both ends, few and more elements: an equilibrium is found wherever
+// there is one, and a rod that nothing holds stays where it is.
+static void rods_settle_however_they_are_held(void) {
+    static const int elements[3] = {1, 2, 5};
+    for (int k = 0; k < FIL_ROD_MODEL_COUNT * 16 * 3 * CASES; k++) {
+        int load = k % CASES, pair = k / CASES % 16, count = elements[k / CASES / 16 % 3];
+        FilEndKind root = (FilEndKind)(pair / 4), tip = (FilEndKind)(pair % 4);
+        bool falls = (root == FIL_END_FREE || tip == FIL_END_FREE) &&
+                     (root % 2 == 0 && tip % 2 == 0) && (load == WEIGHT || load == PULL);
+        double start[15];
+        FilRodDef def = rough_def((FilRodModel)(k / CASES / 48), count, load, start);
+        def.root_end.kind = root;
+        def.tip_end.kind = tip;
+        FilRod *rod = NULL;
+        if (falls || fil_rod_create(&def, NULL, &rod, NULL) != FIL_OK) {
+            continue; // a single element of der and chain is nothing when both its ends are held
+        }
+        FilPose before, after;
+        fil_rod_at(rod, 1.0, &before, NULL);
+        FilStaticsInfo info = settle(rod);
+        fil_rod_at(rod, 1.0, &after, NULL);
+        CHECK(isfinite(info.smallest_eigenvalue) && isfinite(info.energy));
+        // two rails that are nearly parallel meet far away
+        bool rails = root == FIL_END_SLIDING && tip == FIL_END_SLIDING;
+        CHECK(rails || distance(before.position, after.position) < 2.1);
+        fil_rod_destroy(rod);
+    }
+}
+
+// A straight inextensible rod whose ends are as far apart as it is long would need infinite forces.
+static void a_taut_rod_without_stretch_has_not_converged(void) {
+    for (int m = 0; m <= FIL_ROD_CLOTHOID; m++) {
+        FilRodDef def = thin_def((FilRodModel)m, 4);
+        def.root_end.kind = def.tip_end.kind = FIL_END_PINNED;
+        def.gravity[2] = -9.81;
+        FilRod *rod = make(&def);
+        FilStaticsInfo info;
+        FilError error;
+        must(fil_rod_equilibrium(rod, NULL, &info, &error), &error);
+        CHECK(!info.converged && isfinite(info.residual) && isfinite(info.smallest_eigenvalue));
+        fil_rod_destroy(rod);
+    }
+}
+
+// 1 for a rod without load; 0 when it may move as a whole.
+static void the_eigenvalue_of_a_rod_without_load_is_one_or_zero(void) {
+    static const FilEndKind ends[5][2] = {{FIL_END_CLAMPED, FIL_END_FREE},
+                                          {FIL_END_PINNED, FIL_END_CLAMPED},
+                                          {FIL_END_PINNED, FIL_END_FREE},
+                                          {FIL_END_FREE, FIL_END_FREE},
+                                          {FIL_END_SLIDING, FIL_END_FREE}};
+    for (int k = 0; k < 5 * FIL_ROD_MODEL_COUNT; k++) {
+        FilRodDef def = thin_def((FilRodModel)(k / 5), 30);
+        def.root_end.kind = ends[k % 5][0];
+        def.tip_end.kind = ends[k % 5][1];
+        FilRod *rod = make(&def);
+        FilStability stability = look(rod);
+        CHECK(stability.stable);
+        CHECK_NEAR(stability.smallest_eigenvalue, k % 5 < 2 ? 1.0 : 0.0, 1e-3, 1e-7);
         fil_rod_destroy(rod);
     }
 }
@@ -793,6 +999,12 @@ static void a_shape_out_of_balance_is_not_called_stable(void) {
     X(driven_ends_are_followed)                                                   \
     X(rows_of_held_ends_are_loads)                                                \
     X(a_torque_at_the_tip_twists_a_straight_rod_by_its_length_over_the_stiffness) \
+    X(a_dead_torque_bends_a_cantilever_by_up_to_two_turns)                        \
+    X(the_hessian_holds_the_symmetric_part_of_torques)                            \
+    X(the_jacobian_under_torques_is_that_of_the_forces)                           \
+    X(rods_settle_however_they_are_held)                                          \
+    X(a_taut_rod_without_stretch_has_not_converged)                               \
+    X(the_eigenvalue_of_a_rod_without_load_is_one_or_zero)                        \
     X(loads_and_gravity_may_be_changed)                                           \
     X(bad_changes_are_refused_and_change_nothing)                                 \
     X(a_new_natural_shape_is_taken)                                               \

@@ -253,24 +253,33 @@ typedef struct FilStaticsInfo {
     int iterations;
     double residual;            ///< |gradient| relative to the forces in it
     double energy;              ///< J, potential
-    double smallest_eigenvalue; ///< of the Hessian on the free directions, see fil_rod_stability()
-    bool converged;
+    double smallest_eigenvalue; ///< see FilStability
+    bool converged; ///< balanced to `tolerance`, and stable or, under a torque, fluttering
     bool stable;
 } FilStaticsInfo;
 
 /// Bring the rod to an equilibrium near its present shape, at rest: a minimum of its energy, found
-/// by Newton's method that leaves saddle points along directions of negative curvature.
+/// by Newton's method that leaves saddle points along directions of negative curvature. Loads that
+/// nothing balances (a free rod under its weight, a dead torque on a rod that may turn) have no
+/// equilibrium, nor has a straight helix or clothoid, which does not stretch, held at both ends
+/// when something pulls it sideways: that is not converged.
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_equilibrium(FilRod *rod,
                                                      const FilStaticsSettings *settings,
                                                      FilStaticsInfo *info, FilError *error);
 
 typedef struct FilStability {
     /// Smallest eigenvalue of the Hessian of the energy on the free directions, relative to the
-    /// elastic stiffness of the model: 1 for a rod without load, 0 when a motion costs nothing (a
-    /// rod that may turn about its clamps), below 0 when one frees energy.
+    /// elastic stiffness: 1 for a rod without load that is held, 0 when a motion costs nothing (a
+    /// rod that may move or turn as a whole), below 0 when one frees energy. A torque fixed in
+    /// space has no energy: with one, above 0 it is the least force that a motion takes relative to
+    /// the elastic one (a singular value), below 0 how fast the rod, moving slowly against its
+    /// internal damping, leaves (the real part of an eigenvalue). The same in all models as they
+    /// converge.
     double smallest_eigenvalue;
     double residual; ///< how far the shape is from an equilibrium
-    bool stable;     ///< it is an equilibrium (residual <= 1e-6), and no motion frees energy
+    /// It is an equilibrium (residual <= 1e-6), and the rod comes back to it when it moves slowly;
+    /// without torques that is: no motion frees energy.
+    bool stable;
 } FilStability;
 
 /// Whether the present shape is a stable equilibrium.
@@ -279,7 +288,8 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_stability(FilRod *rod, FilStability *st
 
 /// The lowest `count` natural frequencies of small vibrations about the present shape, without
 /// damping: rad/s, rising. The shape must be an equilibrium (residual at most 1e-6) from which
-/// every motion costs energy. `count` is at most the degrees of freedom.
+/// every motion costs energy. `count` is at most the degrees of freedom that are not held. Of a
+/// torque, under which vibrations are not natural ones, the symmetric part is taken.
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_frequencies(FilRod *rod, int count, double *frequencies,
                                                      FilError *error);
 

@@ -187,6 +187,11 @@ void fil_composite_assemble(const FilRod *rod, double stiff, double *A) {
     add_stiffness(rod, stiff, A);
 }
 
+void fil_reduced_mass(const FilRod *rod, double *mass) {
+    fil_reduced_pass(rod, &(FilReducedPass){.momentum = 1.0, .sums = true});
+    fil_composite_assemble(rod, 0.0, mass);
+}
+
 void fil_composite_factor(const FilRod *rod, double stiff) {
     const FilReduced *data = fil_reduced(rod);
     fil_composite_assemble(rod, stiff, data->dense);

@@ -241,8 +241,7 @@ FilStatus fil_corde_create(FilRod *rod, const double *start, FilError *error) {
         corde->root_joint = fil_corde_holds_frame(rod->root_end.kind);
         corde->tip_joint = fil_corde_holds_frame(rod->tip_end.kind);
         rod->dof_count = 3 * (corde->last - corde->first + 1);
-        rod->row_count = (rod->root_end.kind == FIL_END_SLIDING ? 2 : 0) +
-                         (rod->tip_end.kind == FIL_END_SLIDING ? 2 : 0);
+        rod->row_count = fil_rod_count_rows(rod);
         rod->data = corde;
     }
     if (corde == NULL || !allocate(rod, corde)) {

@@ -21,6 +21,12 @@
 // So the moment in the axes of a is J^T m, m = k (phi - phi0): equal and opposite on the two
 // frames. Its derivative along phi, with J^T m = m + 1/2 phi x m + c phi x (phi x m), is
 //     k-part + 1/2 d x m + c'/p (phi.d) phi x (phi x m) + c (d x (phi x m) + phi x (d x m)).
+//
+// Between frames. The frame R_a exp(x phi) turns with w_a + B d, d = w_b - w_a and, in the axes of
+// a, B = x D(x phi) J(phi), D = J^-1 = I + a [psi]x + b [psi]x^2 at psi = x phi. While both frames
+// turn uniformly this changes at the rate
+//     w_a x B d - B (w_a x d) + x^2 D'(x phi; J d) J d + x D J'(phi; J d) d,
+// which, times a torque, is the quadratic form of fil_corde_between_torque().
 #include "corde_energy.h"
 
 #include "math/rotation.h"
@@ -259,15 +265,66 @@ void fil_corde_joint_hessian(const FilCordeJoint *joint, const double turn[3], d
 
 // --- between frames ------------------------------------------------------------------------------
 
-// The inverse of J: the spin of exp(phi) for a rate of phi. I + a [phi]x + b [phi]x^2 with
-// a = (1 - cos p) / p^2 and b = (p - sin p) / p^3.
+// a = (1 - cos p) / p^2 and b = (p - sin p) / p^3 for the angle p whose square is s.
+static void find_inverse_coefficients(double s, double *a, double *b) {
+    double p = sqrt(s), half = p > 1e-8 ? sin(0.5 * p) / p : 0.5;
+    *a = 2.0 * half * half;
+    *b = s < 0.09 ? 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362880.0))
+                  : (p - sin(p)) / (s * p);
+}
+
+// The inverse of J: the spin of exp(phi) for a rate of phi. I + a [phi]x + b [phi]x^2.
 static void fill_J_inverse(const double phi[3], double out[9]) {
-    double s = fil_dot3(phi, phi), p = sqrt(s);
-    double half = p > 1e-8 ? sin(0.5 * p) / p : 0.5;
-    double a = 2.0 * half * half;
-    double b = s < 0.09 ? 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362880.0))
-                        : (p - sin(p)) / (s * p);
+    double a, b;
+    find_inverse_coefficients(fil_dot3(phi, phi), &a, &b);
     fill_polynomial(phi, a, b, out);
+}
+
+// out += factor (u x v) and out += factor (u x (w x v)).
+static void add_cross(double factor, const double u[3], const double v[3], double out[3]) {
+    double part[3];
+    fil_cross3(u, v, part);
+    fil_add3(factor, part, out);
+}
+
+static void add_twice(double factor, const double u[3], const double w[3], const double v[3],
+                      double out[3]) {
+    double part[3];
+    fil_cross3(w, v, part);
+    add_cross(factor, u, part, out);
+}
+
+// The derivative along d of (I + a [phi]x + b [phi]x^2) v, where a and b change by their slopes
+// times phi . d.
+static void vary_polynomial(const double phi[3], const double d[3], const double v[3],
+                            const double value[2], const double slope[2], double out[3]) {
+    double along = fil_dot3(phi, d);
+    out[0] = out[1] = out[2] = 0.0;
+    add_cross(value[0], d, v, out);
+    add_cross(slope[0] * along, phi, v, out);
+    add_twice(value[1], d, phi, v, out);
+    add_twice(value[1], phi, d, v, out);
+    add_twice(slope[1] * along, phi, phi, v, out);
+}
+
+static void vary_J(const double phi[3], const double d[3], const double v[3], double out[3]) {
+    double value[2] = {-0.5, 0.0}, slope[2] = {0.0, 0.0};
+    find_coefficients(fil_dot3(phi, phi), &value[1], &slope[1]);
+    vary_polynomial(phi, d, v, value, slope, out);
+}
+
+static void vary_J_inverse(const double phi[3], const double d[3], const double v[3],
+                           double out[3]) {
+    double s = fil_dot3(phi, phi), value[2], slope[2];
+    find_inverse_coefficients(s, &value[0], &value[1]);
+    if (s < 0.09) {
+        slope[0] = -1.0 / 12.0 + s * (1.0 / 180.0 - s * (1.0 / 6720.0 - s / 453600.0));
+        slope[1] = -1.0 / 60.0 + s * (1.0 / 1260.0 - s * (1.0 / 60480.0 - s / 4989600.0));
+    } else {
+        slope[0] = (sin(sqrt(s)) / sqrt(s) - 2.0 * value[0]) / s;
+        slope[1] = (value[0] - 3.0 * value[1]) / s;
+    }
+    vary_polynomial(phi, d, v, value, slope, out);
 }
 
 void fil_corde_between(const double turn[3], double x, double B[9]) {
@@ -277,6 +334,46 @@ void fil_corde_between(const double turn[3], double x, double B[9]) {
     fil_multiply3(inverse, J, B);
     for (int k = 0; k < 9; k++) {
         B[k] *= x;
+    }
+}
+
+// The quadratic form for the spins w = (w_a, w_b).
+static double spin_torque(const double turn[3], double x, const double torque[3],
+                          const double w[6]) {
+    double d[3], B[9], J[9], D[9], p[3], Bd[3], wd[3], Bwd[3], sum[3], part[3], turned[3];
+    double psi[3] = {x * turn[0], x * turn[1], x * turn[2]};
+    fil_subtract3(w + 3, w, d);
+    fil_corde_between(turn, x, B);
+    fill_J(turn, J);
+    fill_J_inverse(psi, D);
+    fil_apply3(J, d, p);
+    fil_apply3(B, d, Bd);
+    fil_cross3(w, Bd, sum);
+    fil_cross3(w, d, wd);
+    fil_apply3(B, wd, Bwd);
+    fil_add3(-1.0, Bwd, sum);
+    vary_J_inverse(psi, p, p, part);
+    fil_add3(x * x, part, sum);
+    vary_J(turn, p, d, part);
+    fil_apply3(D, part, turned);
+    fil_add3(x, turned, sum);
+    return fil_dot3(torque, sum);
+}
+
+void fil_corde_between_torque(const double turn[3], double x, const double torque[3],
+                              double S[36]) {
+    double alone[6];
+    for (int i = 0; i < 6; i++) {
+        double w[6] = {0.0};
+        w[i] = 1.0;
+        alone[i] = spin_torque(turn, x, torque, w);
+        S[7 * i] = alone[i];
+        for (int j = 0; j < i; j++) {
+            w[j] = 1.0;
+            S[6 * i + j] = 0.5 * (spin_torque(turn, x, torque, w) - alone[i] - alone[j]);
+            S[6 * j + i] = S[6 * i + j];
+            w[j] = 0.0;
+        }
     }
 }
 

@@ -62,6 +62,10 @@ void fil_corde_joint_stiffness(const FilCordeJoint *joint, const double turn[3],
 /// (I - B) w_a + B w_b; B in the axes of a.
 void fil_corde_between(const double turn[3], double x, double B[9]);
 
+/// How the generalised force of a torque, fixed in space, on that frame changes with both spins:
+/// the symmetric part of its derivative, 6 x 6 in (w_a, w_b), all in the axes of a.
+void fil_corde_between_torque(const double turn[3], double x, const double torque[3], double S[36]);
+
 /// q <- exp(w) q, of unit length.
 void fil_corde_rotate(const double w[3], double q[4]);
 

@@ -214,9 +214,38 @@ static void place_dense(const FilRod *rod, bool exact, double *matrix) {
     }
 }
 
-// Exact but for torques, which have no energy; forces and gravity are linear in the nodes.
+// A torque between two frames; on one frame alone it is constant along exp(w).
+static void add_torque_hessian(const FilRod *rod, const FilRodLoad *load,
+                               const FilCordeSink *sink) {
+    double u, local[3], S[36];
+    int element = fil_rod_locate(rod, load->s, &u);
+    FilCordeSection section = fil_corde_find_section(rod, element, u);
+    if (section.joint < 0 || section.x < 0.0 || section.x > 1.0) {
+        return;
+    }
+    fil_apply_transposed3(section.R, load->torque, local);
+    fil_corde_between_torque(section.turn, section.x, local, S);
+    for (int k = 0; k < 3; k++) { // (a, a), (b, a), (b, b)
+        int row = k > 0, column = k > 1;
+        double block[9], half[9], world[9];
+        for (int i = 0; i < 9; i++) {
+            block[i] = S[6 * (3 * row + i / 3) + 3 * column + i % 3];
+        }
+        fil_multiply3(section.R, block, half);
+        for (int i = 0; i < 9; i++) {
+            world[i] = fil_dot3(half + 3 * (size_t)(i / 3), section.R + 3 * (size_t)(i % 3));
+        }
+        sink->add(sink, 2 * (section.joint + row), 2 * (section.joint + column), -1.0, world);
+    }
+}
+
+// Forces and gravity are linear in the nodes. Of a torque, which has no energy, the symmetric part.
 void fil_corde_hessian(const FilRod *rod, double *out) {
+    FilCordeSink sink = {.corde = rod->data, .matrix = out, .add = add_dense, .n = rod->dof_count};
     place_dense(rod, true, out);
+    for (int k = 0; k < rod->load_count; k++) {
+        add_torque_hessian(rod, &rod->loads[k], &sink);
+    }
 }
 
 void fil_corde_stiffness(const FilRod *rod, double *out) {

@@ -18,12 +18,6 @@ void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilP
     }
 }
 
-int fil_rod_hold_count(FilEndKind kind) {
-    static const int counts[FIL_END_COUNT] = {
-        [FIL_END_FREE] = 0, [FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6};
-    return counts[kind];
-}
-
 // R H^T of two poses, whose axes are the columns of R and H.
 static void turn_between(const FilPose *pose, const FilPose *held, double a[3]) {
     double Q[9] = {0.0};
@@ -62,22 +56,15 @@ int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, c
     return count;
 }
 
-// Reduced models leave a held root out of their coordinates and hold all else by rows; nodal ones
-// leave both ends out, but corde holds the place of a sliding end by rows.
-static int count_rows(const FilRod *rod, const FilRodEnd *end) {
-    if (rod->model == FIL_ROD_CORDE) {
-        return end->kind == FIL_END_SLIDING ? 2 : 0;
-    }
-    bool reduced = rod->model == FIL_ROD_HELIX || rod->model == FIL_ROD_CLOTHOID;
-    bool rows = end == &rod->tip_end || end->kind == FIL_END_SLIDING;
-    return reduced && rows ? fil_rod_hold_count(end->kind) : 0;
+int fil_rod_count_rows(const FilRod *rod) {
+    return rod->table->rows[0][rod->root_end.kind] + rod->table->rows[1][rod->tip_end.kind];
 }
 
 int fil_rod_row_loads(const FilRod *rod, double time, const double *lambda, FilRodLoad *loads) {
     const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
     int count = 0;
     for (int k = 0; k < 2; k++) {
-        int rows = count_rows(rod, ends[k]);
+        int rows = rod->table->rows[k][ends[k]->kind];
         if (rows == 0) {
             continue;
         }

@@ -5,9 +5,9 @@
 // that are orthonormal in the measure of M; the eigenvalues of X^T M Y, found by Jacobi rotations,
 // are 1 / (w^2 + shift), and Y made orthonormal is the next X. The shift, about the first
 // frequency, lets motions without resistance, such as those of a free rod, have their frequency of
-// 0. Velocities of held ends are left out with the rows C as in statics.c: rho C^T C is added to H,
-// which moves their frequencies far up.
-#include "rod.h"
+// 0. What rows hold is left out: H and M are taken in coordinates of the directions that they leave
+// free (free_space.c).
+#include "free_space.h"
 
 #include <string.h>
 
@@ -16,60 +16,18 @@
 #include "math/cholesky.h"
 #include "math/vector.h"
 
-enum { MAX_SWEEPS = 60, MAX_ITERATIONS = 200, POINTS = 12 };
+enum { MAX_SWEEPS = 60, MAX_ITERATIONS = 200 };
 
 static const double at_rest = 1e-6; // of the residual of an equilibrium
-
-// Gauss-Legendre on [-1, 1]: the positive half of 12 nodes and their weights.
-static const double nodes[6] = {0.1252334085114689155, 0.3678314989981801937,
-                                0.5873179542866174473, 0.7699026741943046870,
-                                0.9041172563704748567, 0.9815606342467192507};
-static const double weights[6] = {0.2491470458134027850, 0.2334925365383548088,
-                                  0.2031674267230659217, 0.1600783285433462263,
-                                  0.1069393259953184310, 0.0471753363865118272};
 
 typedef struct Modes {
     int n, p; // unknowns, columns
     double *H, *M;
+    FilFreeSpace space;
     int *first;
     double *X, *MX;           // [p][n]: a column each
     double *a, *value, *last; // [p][p]: X^T M H^-1 M X; [p]: its eigenvalues, and those before
 } Modes;
-
-// M += factor * row^T row, lower triangle.
-static void add_square(int n, double factor, const double *row, double *M) {
-    for (int i = 0; i < n; i++) {
-        double scaled = factor * row[i];
-        for (int j = 0; scaled != 0.0 && j <= i; j++) {
-            M[(size_t)i * (size_t)n + (size_t)j] += scaled * row[j];
-        }
-    }
-}
-
-// The mass matrix by quadrature along the elements. `jacobian` has 6 n places.
-static void integrate_mass(const FilRod *rod, double *jacobian, double *M) {
-    int n = rod->dof_count;
-    memset(M, 0, sizeof(double) * (size_t)n * (size_t)n);
-    for (int e = 0; e < rod->element_count; e++) {
-        const FilStiffness *section = &rod->sections[e];
-        for (int g = 0; g < POINTS; g++) {
-            double x = g < 6 ? nodes[g] : -nodes[g - 6], w = weights[g < 6 ? g : g - 6];
-            double ds = 0.5 * w * rod->lengths[e];
-            FilPose pose;
-            rod->table->at(rod, e, 0.5 * (1.0 + x), &pose, NULL);
-            rod->table->jacobian(rod, e, 0.5 * (1.0 + x), jacobian);
-            double *spin = jacobian + 3 * (size_t)n; // becomes t . (rows of the spin)
-            for (int j = 0; j < n; j++) {
-                spin[j] = pose.axis[0][0] * spin[j] + pose.axis[0][1] * spin[n + j] +
-                          pose.axis[0][2] * spin[2 * n + j];
-            }
-            for (int k = 0; k < 3; k++) {
-                add_square(n, section->mass * ds, jacobian + (size_t)k * (size_t)n, M);
-            }
-            add_square(n, section->spin_inertia * ds, spin, M);
-        }
-    }
-}
 
 static void multiply_symmetric(int n, const double *lower, const double *x, double *out) {
     memset(out, 0, sizeof(double) * (size_t)n);
@@ -166,7 +124,8 @@ static bool allocate(Modes *m, FilArena *arena) {
     m->H = FIL_NEW(arena, double, n *n);
     m->M = FIL_NEW(arena, double, n *n);
     m->first = FIL_NEW(arena, int, n);
-    m->X = FIL_NEW(arena, double, n *(p + 6)); // also the Jacobian of integrate_mass()
+    m->space = (FilFreeSpace){.n = m->n, .v = FIL_NEW(arena, double, FIL_ROD_ROWS *n)};
+    m->X = FIL_NEW(arena, double, n *p);
     m->MX = FIL_NEW(arena, double, n *p);
     m->a = FIL_NEW(arena, double, p *p);
     m->last = FIL_NEW(arena, double, p);
@@ -220,6 +179,12 @@ static FilStatus fail_unstable(FilError *error) {
                     "the rod's shape is not a stable equilibrium; vibrations need one");
 }
 
+static FilStatus fail_count(int count, int most, FilError *error) {
+    return fil_fail(error, FIL_E_ARGUMENT,
+                    "count is %d; it must be 1 to the degrees of freedom that are not held, %d",
+                    count, most);
+}
+
 static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *arena,
                       FilError *error) {
     Modes m = {.n = rod->dof_count, .p = count + 6 < rod->dof_count ? count + 6 : rod->dof_count};
@@ -227,26 +192,20 @@ static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *are
         return fil_fail(error, FIL_E_NO_MEMORY,
                         "there is no memory for the modes of %d degrees of freedom", m.n);
     }
-    if (rod->table->mass != NULL) {
-        rod->table->mass(rod, m.M);
-    } else {
-        integrate_mass(rod, m.X, m.M);
-    }
     double residual;
     FIL_TRY(fil_statics_hessian(rod, m.H, &residual, error));
+    rod->table->mass(rod, m.M);
     if (rod->row_count > 0) {
-        double errors[FIL_ROD_ROWS], largest = 0.0;
+        double errors[FIL_ROD_ROWS];
         rod->table->end_rows(rod, rod->state[0], rod->rows, errors);
-        for (int i = 0; i < m.n; i++) {
-            largest = fmax(largest, m.H[(size_t)i * (size_t)m.n + (size_t)i]);
-        }
-        for (int k = 0; k < rod->row_count; k++) {
-            const double *row = rod->rows + (size_t)k * (size_t)m.n;
-            double square = fil_dot(row, row, m.n);
-            if (square > 0.0) { // a rod has no motion along a row of zeros
-                add_square(m.n, 1e9 * largest / square, row, m.H);
-            }
-        }
+        fil_free_space_make(&m.space, rod->row_count, rod->rows);
+        fil_free_space_reduce(&m.space, m.H);
+        fil_free_space_reduce(&m.space, m.M);
+    }
+    m.n -= m.space.held;
+    m.p = m.p < m.n ? m.p : m.n;
+    if (count > m.n) {
+        return fail_count(count, m.n, error);
     }
     double shift = scale_of(rod);
     for (size_t k = 0; k < (size_t)m.n * (size_t)m.n; k++) {
@@ -268,9 +227,7 @@ static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *are
 
 FilStatus fil_rod_frequencies(FilRod *rod, int count, double *frequencies, FilError *error) {
     if (count < 1 || count > rod->dof_count) {
-        return fil_fail(error, FIL_E_ARGUMENT,
-                        "count is %d; it must be 1 to the degrees of freedom, %d", count,
-                        rod->dof_count);
+        return fail_count(count, rod->dof_count, error);
     }
     FilArena arena = fil_arena_make(&rod->arena.allocator);
     FilStatus status = find(rod, count, frequencies, &arena, error);

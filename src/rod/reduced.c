@@ -173,8 +173,7 @@ FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *
     // elimination is as fast as the dense matrix from one element on (filum bench rods)
     data->recursive = rod->step_kind != FIL_ROD_STEP_DENSE;
     rod->dof_count = data->root + data->kappas;
-    rod->row_count =
-        fil_rod_hold_count(rod->tip_end.kind) + (rod->root_end.kind == FIL_END_SLIDING ? 5 : 0);
+    rod->row_count = fil_rod_count_rows(rod);
     double *state = fil_rod_new_state(rod, 18 + 2 * data->kappas);
     if (state == NULL || !allocate(rod, data)) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a rod of %d elements",

@@ -147,6 +147,7 @@ void fil_reduced_end_rows(const FilRod *rod, double time, double *rows, double *
 void fil_reduced_energy(const FilRod *rod, FilRodEnergy *energy);
 void fil_reduced_gradient(const FilRod *rod, double *gradient);
 void fil_reduced_stiffness(const FilRod *rod, double *stiffness);
+void fil_reduced_mass(const FilRod *rod, double *mass);
 double fil_reduced_largest_step(const FilRod *rod);
 void fil_reduced_hold_shape(FilRod *rod);
 
@@ -167,17 +168,20 @@ void fil_composite_assemble(const FilRod *rod, double stiff, double *A);
 void fil_composite_factor(const FilRod *rod, double stiff);
 void fil_composite_solve(const FilRod *rod, double *x);
 
-#define FIL_REDUCED_TABLE(model, maker)                                                       \
-    {                                                                                         \
-        .name = model, .framed = true, .create = maker, .prepare = fil_reduced_prepare,       \
-        .solve = fil_reduced_solve, .advance = fil_reduced_advance,                           \
-        .get_velocity = fil_reduced_get_velocity, .stop = fil_reduced_stop,                   \
-        .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at, \
-        .jacobian = fil_reduced_jacobian, .curvature_at = fil_reduced_curvature_at,           \
-        .end_rows = fil_reduced_end_rows, .energy = fil_reduced_energy,                       \
-        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                     \
-        .stiffness = fil_reduced_stiffness, .largest_step = fil_reduced_largest_step,         \
-        .refresh = fil_reduced_refresh, .hold_shape = fil_reduced_hold_shape,                 \
+#define FIL_REDUCED_TABLE(model, maker)                                                           \
+    {                                                                                             \
+        .name = model, .framed = true, /* a held root is left out of the coordinates */           \
+            .rows = {{[FIL_END_SLIDING] = 5},                                                     \
+                     {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},       \
+        .create = maker, .prepare = fil_reduced_prepare, .solve = fil_reduced_solve,              \
+        .advance = fil_reduced_advance, .get_velocity = fil_reduced_get_velocity,                 \
+        .stop = fil_reduced_stop, .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, \
+        .at = fil_reduced_at, .jacobian = fil_reduced_jacobian,                                   \
+        .curvature_at = fil_reduced_curvature_at, .end_rows = fil_reduced_end_rows,               \
+        .energy = fil_reduced_energy, .gradient = fil_reduced_gradient,                           \
+        .hessian = fil_reduced_hessian, .stiffness = fil_reduced_stiffness,                       \
+        .mass = fil_reduced_mass, .largest_step = fil_reduced_largest_step,                       \
+        .refresh = fil_reduced_refresh, .hold_shape = fil_reduced_hold_shape,                     \
     }
 
 #endif

@@ -4,13 +4,18 @@
 // that carries the force f (and the torque tau). Inside one element the second derivatives
 //     Z_ab = d theta_a / d k_b:   Z_ab' = theta_b x theta_a',
 //     Q_ab = d^2 r / dk_a dk_b:   Q_ab' = Z_ab x t + theta_a x (theta_b x t)
-// are integrated like the first (element.c). What hangs behind its end, at y from it, moves by
+// would be integrated like the first (element.c). What hangs behind its end, at y from it, moves by
 //     Q_ab + Z_ab x y + theta_a x (theta_b x y),
-// so that only sums over what is behind matter: F = sum f, T = sum f y^T, and sum tau. A curvature
-// of an element further to the root turns all of this as one: the mixed derivative is
+// so that only sums over what is behind matter: F = sum f, T = sum f y^T, and sum tau. Of Z and Q
+// it takes f . Q + (y x f + tau) . Z. Integrated by parts that is one integral over the element,
+//     int M . (theta_b x theta_a') + F . (theta_a x (theta_b x t)) ds,
+// with the force F(s) and the moment M(s) of all that is behind s, M' = -t x F: no pair (a, b) is
+// followed along the element. A curvature of an element further to the root turns all of this as
+// one: the mixed derivative is
 //     theta_a . sum (dr/dk_b x f),
-// one vector for each k_b. A torque has no potential; its part, tau . Z, is made symmetric. The
-// rotation of a free root acts like a curvature before the first element, in the chart of move().
+// one vector for each k_b. A torque has no potential; its part, tau . Z, is made symmetric (what is
+// left out does not depend on the model: statics.c). The rotation of a free root acts like a
+// curvature before the first element, in the chart of move().
 #include "reduced.h"
 
 #include <string.h>
@@ -22,99 +27,159 @@ typedef struct Behind {
     double force[3], T[9], torque[3];
 } Behind;
 
-// Second derivatives at a section, and the integral of Q up to it.
-typedef struct Second {
-    double Z[36][3], Q[36][3], sum[36][3];
-} Second;
+// Force and moment along the first part of an element, in its axes: the force at arc length s is
+// force + weight (reach - s); the moment is that at the start.
+typedef struct Push {
+    double force[3], weight[3], moment[3], reach;
+} Push;
 
-typedef struct SecondNodes {
-    FilReducedSection section[FIL_MAX_NODES];
-    double Z[FIL_MAX_NODES][36][3], Q[FIL_MAX_NODES][36][3];
-} SecondNodes;
+// Nodes of a segment, and its end.
+enum { PLACES = FIL_MAX_NODES + 1 };
 
-static double weight_of(int d, int a, double u) {
-    return d == 3 ? 1.0 : (a < 3 ? 1.0 - u : u);
-}
+// --- sections along an element -------------------------------------------------------------------
 
-// slope of Z_ab at node j: theta_b x (phi_a R e_a).
-static void slope_turn(const FilReducedSection *at, int a, int b, double phi, double out[3]) {
-    const double column[3] = {phi * at->turn[a % 3], phi * at->turn[3 + a % 3],
-                              phi * at->turn[6 + a % 3]};
-    fil_cross3(at->theta[b], column, out);
-}
-
-static void slope_place(const FilReducedSection *at, int a, int b, const double Z[3],
-                        double out[3]) {
-    const double t[3] = {at->turn[0], at->turn[3], at->turn[6]};
-    double moved[3], twice[3];
-    fil_cross3(Z, t, out);
-    fil_cross3(at->theta[b], t, moved);
-    fil_cross3(at->theta[a], moved, twice);
-    fil_add3(1.0, twice, out);
-}
-
-// A segment: its nodes as fractions of the element, and its length.
-typedef struct Segment {
-    const FilCollocation *rule;
-    double u[FIL_MAX_NODES], length;
-} Segment;
-
-// to[i] = the integral of `slope` from the start of the segment, where it is `last`, to node i;
-// then `last` is that at the end.
-static void integrate(const Segment *segment, double (*slope)[3], double (*to)[36][3], int k,
-                      double last[3]) {
-    const FilCollocation *rule = segment->rule;
-    int n = rule->count;
-    for (int i = 0; i < n; i++) {
-        fil_copy3(last, to[i][k]);
-        for (int j = 0; j < n; j++) {
-            fil_add3(segment->length * rule->until[n * i + j], slope[j], to[i][k]);
-        }
-    }
-    for (int j = 0; j < n; j++) {
-        fil_add3(segment->length * rule->weights[j], slope[j], last);
-    }
-}
-
-// One pair (a, b) over one segment.
-static void integrate_pair(int d, int a, int b, const Segment *segment, SecondNodes *nodes,
-                           Second *end) {
-    int n = segment->rule->count, k = d * a + b;
-    double slope[FIL_MAX_NODES][3];
-    for (int j = 0; j < n; j++) {
-        slope_turn(&nodes->section[j], a, b, weight_of(d, a, segment->u[j]), slope[j]);
-    }
-    integrate(segment, slope, nodes->Z, k, end->Z[k]);
-    for (int j = 0; j < n; j++) {
-        slope_place(&nodes->section[j], a, b, nodes->Z[j][k], slope[j]);
-    }
-    integrate(segment, slope, nodes->Q, k, end->Q[k]);
-    for (int j = 0; j < n; j++) {
-        fil_add3(segment->length * segment->rule->weights[j], nodes->Q[j][k], end->sum[k]);
-    }
-}
-
-// From the start of element i to its fraction `upto`.
-static void find_second(const FilRod *rod, int i, double upto, Second *second) {
+static void find_curvature(const FilRod *rod, int i, double u, double kappa[3]) {
     const FilReduced *data = fil_reduced(rod);
-    int d = data->d;
-    const FilCollocation *rule = &fil_collocations[FIL_COLLOCATIONS - 2];
-    double turn = fil_norm3(data->kappa + 3 * (size_t)i), largest = rule->angle[d / 3 - 1];
-    turn = upto * rod->lengths[i] *
-           fmax(turn, fil_norm3(data->kappa + 3 * (size_t)i + (size_t)(d - 3)));
-    int segments = turn <= FIL_ELEMENT_TURN ? 1 + (int)(turn / largest) : 1;
-    double part = upto / segments;
-    SecondNodes nodes;
-    Segment segment = {.rule = rule, .length = rod->lengths[i] * part};
-    memset(second, 0, sizeof *second);
+    const double *k = data->kappa + 3 * (size_t)i;
+    for (int c = 0; c < 3; c++) {
+        kappa[c] = data->d == 3 ? k[c] : (1.0 - u) * k[c] + u * k[3 + c];
+    }
+}
+
+// A place of the element from one before it: `end` is what lies between, an element whose end
+// curvatures are those at the fractions u[0] and u[1] of the whole.
+static void follow(int d, const FilReducedSection *before, const FilElementEnd *end, int lane,
+                   const double u[2], FilReducedSection *out) {
+    double turn[9], place[3], theta[6][3] = {{0.0}}, travel[6][3] = {{0.0}};
+    for (int c = 0; c < 9; c++) {
+        turn[c] = end->turn[c][lane];
+    }
+    for (int c = 0; c < 3; c++) {
+        place[c] = end->place[c][lane];
+        for (int a = 0; a < d; a++) { // curvature a of the whole in those of the part
+            double first = d == 3 ? 1.0 : a < 3 ? 1.0 - u[0] : u[0];
+            double last = d == 3 ? 0.0 : a < 3 ? 1.0 - u[1] : u[1];
+            theta[a][c] = first * end->theta[a % 3][c][lane] +
+                          (d == 3 ? 0.0 : last * end->theta[3 + a % 3][c][lane]);
+            travel[a][c] = first * end->travel[a % 3][c][lane] +
+                           (d == 3 ? 0.0 : last * end->travel[3 + a % 3][c][lane]);
+        }
+    }
+    double way[3], part[3];
+    fil_multiply3(before->turn, turn, out->turn);
+    fil_apply3(before->turn, place, way);
+    fil_copy3(before->place, out->place);
+    fil_add3(1.0, way, out->place);
+    for (int a = 0; a < d; a++) {
+        fil_apply3(before->turn, theta[a], out->theta[a]);
+        fil_add3(1.0, before->theta[a], out->theta[a]);
+        fil_apply3(before->turn, travel[a], out->travel[a]);
+        fil_add3(1.0, before->travel[a], out->travel[a]);
+        fil_cross3(before->theta[a], way, part);
+        fil_add3(1.0, part, out->travel[a]);
+    }
+}
+
+// The sections of element i at the fractions u[0 .. count - 1], from the one at `from`; four at a
+// time, each the end of an element in a lane.
+static void find_sections(const FilRod *rod, int i, const FilReducedSection *before, double from,
+                          int count, const double *u, FilReducedSection *out) {
+    const FilReduced *data = fil_reduced(rod);
+    for (int j = 0; j < count; j += FIL_LANES) {
+        FilElementIn in;
+        FilElementWork work;
+        FilElementEnd end;
+        memset(&in, 0, sizeof in);
+        for (int lane = 0; lane < FIL_LANES; lane++) {
+            double to = u[j + lane < count ? j + lane : count - 1], first[3], last[3];
+            find_curvature(rod, i, from, first);
+            find_curvature(rod, i, to, last);
+            for (int c = 0; c < 3; c++) {
+                in.kappa[c][lane] = first[c];
+                in.kappa[3 + c][lane] = last[c];
+            }
+            in.length[lane] = (to - from) * rod->lengths[i];
+        }
+        bool sane = fil_element_plan(data->d, &in, &work);
+        if (sane) {
+            data->kernels->end(&in, &work, &end);
+        }
+        for (int lane = 0; lane < FIL_LANES && j + lane < count; lane++) {
+            out[j + lane] = *before; // what turns too far to be followed stays
+            if (sane) {
+                follow(data->d, before, &end, lane, (const double[2]){from, u[j + lane]},
+                       &out[j + lane]);
+            }
+        }
+    }
+}
+
+// --- the integral over an element ----------------------------------------------------------------
+
+// Add ds (M . (theta_b x phi_a R e_a) + F . (theta_a x (theta_b x t))) for all pairs.
+static void add_pairs(int d, const FilReducedSection *at, double u, const double F[3],
+                      const double M[3], double ds, double *block) {
+    const double t[3] = {at->turn[0], at->turn[3], at->turn[6]};
+    double Ft = fil_dot3(F, t);
+    for (int b = 0; b < d; b++) {
+        double turned[3], local[3], Fb = fil_dot3(F, at->theta[b]);
+        fil_cross3(M, at->theta[b], turned);
+        fil_apply_transposed3(at->turn, turned, local);
+        for (int a = 0; a < d; a++) {
+            double phi = d == 3 ? 1.0 : a < 3 ? 1.0 - u : u;
+            block[d * a + b] += ds * (phi * local[a % 3] + Fb * fil_dot3(at->theta[a], t) -
+                                      Ft * fil_dot3(at->theta[a], at->theta[b]));
+        }
+    }
+}
+
+static const FilCollocation *choose_rule(int d, double turn, int *segments) {
+    int k = 0;
+    while (k + 1 < FIL_COLLOCATIONS && !(turn <= fil_collocations[k].angle[d / 3 - 1])) {
+        k++;
+    }
+    double largest = fil_collocations[k].angle[d / 3 - 1];
+    *segments = turn > largest && turn <= FIL_ELEMENT_TURN ? (int)ceil(turn / largest) : 1;
+    return &fil_collocations[k];
+}
+
+// Add the integral over the element from its start to its fraction `upto` to the block.
+static void add_integral(const FilRod *rod, int i, double upto, const Push *push, double *block) {
+    const FilReduced *data = fil_reduced(rod);
+    int d = data->d, segments;
+    double turn = fmax(fil_norm3(data->kappa + 3 * (size_t)i),
+                       fil_norm3(data->kappa + 3 * (size_t)i + (size_t)(d - 3)));
+    const FilCollocation *rule = choose_rule(d, upto * rod->lengths[i] * turn, &segments);
+    int n = rule->count;
+    double part = upto / segments, h = rod->lengths[i] * part, M[3];
+    FilReducedSection sections[PLACES], start;
+    fil_reduced_section(rod, i, 0.0, &start);
+    fil_copy3(push->moment, M);
     for (int s = 0; s < segments; s++) {
-        for (int j = 0; j < rule->count; j++) {
-            segment.u[j] = (s + rule->nodes[j]) * part;
-            fil_reduced_section(rod, i, segment.u[j], &nodes.section[j]);
+        double u[PLACES], F[FIL_MAX_NODES][3], slope[FIL_MAX_NODES][3];
+        for (int j = 0; j < n; j++) {
+            u[j] = (s + rule->nodes[j]) * part;
         }
-        for (int k = 0; k < d * d; k++) {
-            integrate_pair(d, k / d, k % d, &segment, &nodes, second);
+        u[n] = (s + 1) * part;
+        find_sections(rod, i, &start, s * part, n + 1, u, sections);
+        for (int j = 0; j < n; j++) {
+            const double *R = sections[j].turn, t[3] = {R[0], R[3], R[6]};
+            fil_copy3(push->force, F[j]);
+            fil_add3(push->reach - u[j] * rod->lengths[i], push->weight, F[j]);
+            fil_cross3(F[j], t, slope[j]);
         }
+        for (int j = 0; j < n; j++) {
+            double here[3];
+            fil_copy3(M, here);
+            for (int k = 0; k < n; k++) {
+                fil_add3(h * rule->until[n * j + k], slope[k], here);
+            }
+            add_pairs(d, &sections[j], u[j], F[j], here, h * rule->weights[j], block);
+        }
+        for (int k = 0; k < n; k++) {
+            fil_add3(h * rule->weights[k], slope[k], M);
+        }
+        start = sections[n];
     }
 }
 
@@ -125,20 +190,15 @@ static double bend_twice(const double T[9], const double A[3], const double B[3]
     return fil_dot3(B, TA) - (T[0] + T[4] + T[8]) * fil_dot3(A, B);
 }
 
-// Add what is behind a section (place, theta, Z, Q there) to the block of the element and to the
-// vectors for the elements before it: moved[b] += sum dr/dk_b x f + theta_b x tau / 2.
-static void add_section(int d, const FilReducedSection *at, const Second *second,
-                        const Behind *load, double *block, double (*moved)[3]) {
+// Add what is behind a section (place, theta there) to the block of the element, as far as it
+// turns as one, and to the vectors for the elements before it:
+// moved[b] += sum dr/dk_b x f + theta_b x tau / 2.
+static void add_section(int d, const FilReducedSection *at, const Behind *load, double *block,
+                        double (*moved)[3]) {
     const double *T = load->T;
-    const double moment[3] = {T[7] - T[5], T[2] - T[6], T[3] - T[1]}; // sum y x f
     double trace = T[0] + T[4] + T[8];
-    for (int a = 0; a < d; a++) {
-        for (int b = 0; b < d; b++) {
-            const double *Z = second->Z[d * a + b], *back = second->Z[d * b + a];
-            block[d * a + b] -= fil_dot3(load->force, second->Q[d * a + b]) + fil_dot3(moment, Z) +
-                                bend_twice(T, at->theta[a], at->theta[b]) +
-                                0.5 * (fil_dot3(load->torque, Z) + fil_dot3(load->torque, back));
-        }
+    for (int k = 0; k < d * d; k++) {
+        block[k] += bend_twice(T, at->theta[k / d], at->theta[k % d]);
     }
     for (int b = 0; b < d; b++) {
         double part[3];
@@ -152,14 +212,10 @@ static void add_section(int d, const FilReducedSection *at, const Second *second
     }
 }
 
-// The same for the weight of the element itself; g is gravity in its axes.
-static void add_weight(const FilRod *rod, int i, const Second *second, const double g[3],
-                       double *block, double (*moved)[3]) {
+// The weight of the element itself in the vectors for those before; g is gravity in its axes.
+static void add_weight(const FilRod *rod, int i, const double g[3], double (*moved)[3]) {
     const FilReduced *data = fil_reduced(rod);
     int d = data->d;
-    for (int k = 0; k < d * d; k++) {
-        block[k] -= rod->sections[i].mass * fil_dot3(g, second->sum[k]);
-    }
     for (int b = 0; b < d; b++) {
         double part[3]; // vk: the mass times the integral of D
         fil_cross3(data->vk + 3 * ((size_t)d * (size_t)i + (size_t)b), g, part);
@@ -223,13 +279,16 @@ static void add_loads(const FilRod *rod, int element, double *block, double (*mo
             continue;
         }
         Behind load = {{0.0}, {0.0}, {0.0}};
+        Push push = {{0.0}, {0.0}, {0.0}, 0.0};
         FilReducedSection section;
-        Second second;
         fil_apply_transposed3(frame, rod->loads[k].force, load.force);
         fil_apply_transposed3(frame, rod->loads[k].torque, load.torque);
         fil_reduced_section(rod, element, u, &section);
-        find_second(rod, element, u, &second);
-        add_section(data->d, &section, &second, &load, block, moved);
+        fil_copy3(load.force, push.force);
+        fil_cross3(section.place, load.force, push.moment);
+        fil_add3(1.0, load.torque, push.moment);
+        add_integral(rod, element, u, &push, block);
+        add_section(data->d, &section, &load, block, moved);
         add_outer(load.force, section.place, load.T);
         fil_add3(1.0, load.force, start->force);
         fil_add3(1.0, load.torque, start->torque);
@@ -239,6 +298,24 @@ static void add_loads(const FilRod *rod, int element, double *block, double (*mo
     }
 }
 
+// What is behind the end of an element, and its own weight, along it.
+static void find_push(const FilRod *rod, int i, const Behind *behind, const double g[3],
+                      const double end[3], Push *push) {
+    const double *T = behind->T, *centre = fil_reduced(rod)->moment + 3 * (size_t)i;
+    const double moment[3] = {T[7] - T[5], T[2] - T[6], T[3] - T[1]}; // sum y x f
+    double part[3];
+    for (int c = 0; c < 3; c++) {
+        push->force[c] = behind->force[c];
+        push->weight[c] = rod->sections[i].mass * g[c];
+        push->moment[c] = moment[c] + behind->torque[c];
+    }
+    fil_cross3(end, behind->force, part);
+    fil_add3(1.0, part, push->moment);
+    fil_cross3(centre, g, part);
+    fil_add3(1.0, part, push->moment);
+    push->reach = rod->lengths[i];
+}
+
 // Element i: its own block, its blocks with all before it; `start` is what is behind its start.
 static void add_element(const FilRod *rod, int i, const Behind *behind, double *H, Behind *start) {
     const FilReduced *data = fil_reduced(rod);
@@ -246,12 +323,13 @@ static void add_element(const FilRod *rod, int i, const Behind *behind, double *
     int d = data->d;
     double block[36] = {0.0}, moved[6][3] = {{0.0}}, g[3];
     FilReducedSection end;
-    Second second;
+    Push push;
     fil_apply_transposed3(data->frame + 9 * e, rod->gravity, g);
     fil_reduced_section(rod, i, 1.0, &end);
-    find_second(rod, i, 1.0, &second);
-    add_section(d, &end, &second, behind, block, moved);
-    add_weight(rod, i, &second, g, block, moved);
+    find_push(rod, i, behind, g, end.place, &push);
+    add_integral(rod, i, 1.0, &push, block);
+    add_section(d, &end, behind, block, moved);
+    add_weight(rod, i, g, moved);
     *start = *behind;
     add_outer(behind->force, end.place, start->T);
     fil_add3(data->mass[i], g, start->force);
@@ -259,7 +337,7 @@ static void add_element(const FilRod *rod, int i, const Behind *behind, double *
     add_loads(rod, i, block, moved, start);
     for (int a = 0; a < d; a++) {
         for (int b = 0; b < d; b++) {
-            H[n * (size_t)(data->root + 3 * i + a) + (size_t)(data->root + 3 * i + b)] +=
+            H[n * (size_t)(data->root + 3 * i + a) + (size_t)(data->root + 3 * i + b)] -=
                 0.5 * (block[d * a + b] + block[d * b + a]);
         }
     }

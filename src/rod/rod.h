@@ -78,6 +78,10 @@ struct FilRodTable {
     const char *name;
     bool framed; // has frames: twist, torque
     bool linear; // the step is linear in v+: prepare() does not depend on its guess
+    // Rows of end_rows() that hold the root and the tip, by how they are held: what the coordinates
+    // do not hold already. Of 5 and more rows the last three hold the frame, those before (and 3
+    // rows or fewer) the place, across n0 where the end slides.
+    int rows[2][FIL_END_COUNT];
 
     // Check what is particular to the model; set dof_count, row_count, state_count, allocate state
     // (with fil_rod_new_state) and data in the arena, and place the start shape (`start`: kappa at
@@ -131,8 +135,7 @@ struct FilRodTable {
     void (*hessian)(const FilRod *rod, double *hessian);
     void (*stiffness)(const FilRod *rod, double *stiffness);
 
-    // The mass matrix, dense symmetric. NULL: the one that at() and jacobian() imply, with the mass
-    // spread along the elements.
+    // The mass matrix, dense symmetric.
     void (*mass)(const FilRod *rod, double *mass);
 
     double (*largest_step)(const FilRod *rod);
@@ -168,12 +171,13 @@ void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilP
 /// it: `jacobian` (6 x dof_count: velocity, spin) is combined into rows. Returns how many.
 int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, const FilPose *held,
                       const double *jacobian, double *rows, double *error);
-/// How many rows fil_rod_hold_rows() gives.
-int fil_rod_hold_count(FilEndKind kind);
 
 /// The loads that rows with the multipliers `lambda` put on the ends of the rod at `time`, where
 /// end_rows() is about its held ends: writes at most 2, returns how many.
 int fil_rod_row_loads(const FilRod *rod, double time, const double *lambda, FilRodLoad *loads);
+
+/// Rows that end_rows() of the rod gives.
+int fil_rod_count_rows(const FilRod *rod);
 
 /// The element and the fraction of it at arc length `s`, clamped to the rod.
 int fil_rod_locate(const FilRod *rod, double s, double *u);
