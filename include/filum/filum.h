@@ -9,7 +9,11 @@
 #include "filum/friction.h"
 #include "filum/generate.h"
 #include "filum/matrix.h"
+#include "filum/mesh.h"
+#include "filum/motion.h"
 #include "filum/pose.h"
 #include "filum/rod.h"
+#include "filum/scene.h"
+#include "filum/shape.h"
 
 #endif
