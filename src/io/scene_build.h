@@ -104,6 +104,10 @@ FilStatus fil_scene_root_pose(FilSceneBuild *build, const FilRootSpec *spec,
 FilStatus fil_scene_rod_along(FilSceneBuild *build, const FilRodSpec *pattern, FilVec3 *points,
                               int count, double length, const char *name) FIL_MUST_CHECK;
 
+/// Whether the rod made last is near enough to its points: parts of them pass each other at `gap`.
+FilStatus fil_scene_check_fit(FilSceneBuild *build, const FilRodSpec *spec,
+                              double gap) FIL_MUST_CHECK;
+
 /// How many capsules stand for a rod, and how large they are.
 int fil_scene_pieces(const FilRodSpec *spec, double length);
 double fil_scene_contact_radius(const FilRodSpec *spec);

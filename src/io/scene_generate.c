@@ -245,6 +245,7 @@ static FilStatus add_braid(FilSceneBuild *build, const FilBraidSpec *spec) {
         }
         FIL_TRY(fil_scene_rod_along(build, &spec->rod, points, count, spec->rod.length,
                                     fil_scene_item_name(build, spec->name, strand)));
+        FIL_TRY(fil_scene_check_fit(build, &spec->rod, gap));
     }
     return FIL_OK;
 }

@@ -92,20 +92,19 @@ static double find_end(FilKnotKind kind, double side, double half) {
 // The least distance between parts of the curve that lie more than `apart` from each other along
 // it.
 static double find_gap(FilVec3 *points, int count, double apart) {
-    double gap = INFINITY, step = 0.0;
-    for (int k = 1; k < count; k++) {
-        step = fmax(step, distance(points[k], points[k - 1]));
-    }
-    for (int i = 0; i < count; i++) {
+    double gap = INFINITY;
+    for (int i = 1; i < count; i++) {
         double along = 0.0;
         for (int j = i + 1; j < count; j++) {
-            along += distance(points[j], points[j - 1]);
-            if (along > apart) {
+            const double step = distance(points[j], points[j - 1]);
+            along += step;
+            // the long chords are those of the straight tails, far away
+            if (along > apart && step < 0.5 * apart) {
                 gap = fmin(gap, distance(points[i], points[j]));
             }
         }
     }
-    return gap - 0.25 * step * step / fmax(gap, step); // chords between the points come nearer
+    return gap;
 }
 
 static FilStatus tie(FilSceneBuild *build, const FilKnotSpec *spec) {
@@ -138,15 +137,16 @@ static FilStatus tie(FilSceneBuild *build, const FilKnotSpec *spec) {
         }
     }
     const double radius = fil_scene_contact_radius(&spec->rod);
-    const double gap = find_gap(points, POINTS, 6.0 * radius);
+    const double gap = find_gap(points, POINTS, PI * radius);
     if (!(gap >= 2.0 * radius)) {
         return fil_table_fail(&build->decoder, &fil_spec_knot, spec, offsetof(FilKnotSpec, size),
                               "is %g m; the rod would pass itself at %.3g m, and its contact "
                               "radius of %.3g m needs %.3g m",
                               spec->size, gap, radius, 2.0 * radius);
     }
-    return fil_scene_rod_along(build, &spec->rod, points, POINTS, spec->rod.length,
-                               spec->name[0] != '\0' ? spec->name : spec->rod.name);
+    FIL_TRY(fil_scene_rod_along(build, &spec->rod, points, POINTS, spec->rod.length,
+                                spec->name[0] != '\0' ? spec->name : spec->rod.name));
+    return fil_scene_check_fit(build, &spec->rod, gap);
 }
 
 FilStatus fil_scene_build_knots(FilSceneBuild *build) {

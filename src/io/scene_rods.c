@@ -436,6 +436,17 @@ FilStatus fil_scene_rod_along(FilSceneBuild *build, const FilRodSpec *pattern, F
     return FIL_OK;
 }
 
+FilStatus fil_scene_check_fit(FilSceneBuild *build, const FilRodSpec *spec, double gap) {
+    const FilSceneRod *rod = &build->rods[build->holder->scene.rod_count - 1];
+    if (rod->fit_error < 0.5 * gap) {
+        return FIL_OK;
+    }
+    return FAIL(build, spec, elements,
+                "is %d; a rod of so few is off its curve by %.3g m, where parts pass each other at "
+                "%.3g m; take more",
+                spec->elements, rod->fit_error, gap);
+}
+
 FilStatus fil_scene_build_rods(FilSceneBuild *build) {
     for (int k = 0; k < build->spec.rods.count; k++) {
         const FilRodSpec *spec = &build->spec.rods.items[k];

@@ -410,8 +410,7 @@ static FilStatus fail_unknown(const FilDecoder *d, const FilTable *table, const 
                                      k == 0 ? "" : ", ", table->fields[k].name);
         used += written > 0 ? (size_t)written : 0;
     }
-    return fil_json_fail_key(d->document, json, d->error, "is not known; a %s has %s", table->name,
-                             names.text);
+    return fil_json_fail_key(d->document, json, d->error, "is not known; it may be %s", names.text);
 }
 
 static FilStatus check_required(const FilDecoder *d, const FilTable *table, const FilJson *json,

@@ -158,13 +158,13 @@ void fil_axes_along(const double along[3], const double up[3], double axis[3][3]
 }
 
 // Arc lengths, and what the tangent turns by in a frame that does not turn about it.
-static bool measure(const double up[3], Fine *fine) {
+static bool measure(const FilRodCurve *curve, Fine *fine) {
     double tangent[3], next[3], n1[3], n2[3], R[9], moved[3];
-    fil_subtract3(fine->x + 3, fine->x, tangent);
+    slope_at(curve, 0, tangent);
     if (!(fil_norm3(tangent) > 0.0)) {
         return false;
     }
-    fil_axes_along(tangent, up, fine->axis);
+    fil_axes_along(tangent, curve->up, fine->axis);
     fil_copy3(fine->axis[0], tangent);
     fil_copy3(fine->axis[1], n1);
     fil_copy3(fine->axis[2], n2);
@@ -209,7 +209,7 @@ static FilStatus build_fine(Fit *fit, const FilRodCurve *curve) {
         return fail_memory(fit->error);
     }
     refine(curve, parts, fine);
-    if (!measure(curve->up, fine)) {
+    if (!measure(curve, fine)) {
         return fil_fail(fit->error, FIL_E_ARGUMENT,
                         "points make a curve that turns back on itself; give them closer together");
     }
