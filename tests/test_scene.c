@@ -372,10 +372,18 @@ static void wrong_units_are_named(void) {
                   "t.json:1:37: rods[0].length is \"-1 cm\"; it must be positive (m)"));
 }
 
+typedef struct BadScene {
+    const char *text, *sentence;
+} BadScene;
+
+static void check_bad(const BadScene *cases, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        CHECK(refused(cases[k].text, cases[k].sentence));
+    }
+}
+
 static void things_that_do_not_fit_together_are_named(void) {
-    static const struct {
-        const char *text, *sentence;
-    } cases[] = {
+    static const BadScene cases[] = {
         {"{\"duration\": 1, \"materials\": {\"hair\": {}, \"skin\": {}}, \"rods\": [{\"material\": "
          "\"hiar\"}]}",
          "t.json:1:78: rods[0].material is \"hiar\"; there is no such material; did you mean "
@@ -421,6 +429,12 @@ static void things_that_do_not_fit_together_are_named(void) {
          "{\"curvature\": [0, 100]}}]}",
          "t.json:1:26: rods[0]: natural_curvatures bends element 0 by 10 rad; the model der needs "
          "less than 2.8 rad an element, take more of them"},
+    };
+    check_bad(cases, sizeof cases / sizeof *cases);
+}
+
+static void things_that_are_not_there_are_named(void) {
+    static const BadScene cases[] = {
         {"{\"duration\": 1, \"rods\": [{\"name\": \"a\"},\n {\"name\": \"a\"}]}",
          "t.json:2:11: rods[1].name is \"a\"; that name is taken in line 1"},
         {"{\"duration\": 1, \"rods\": [{\"loads\": [{\"at\": 3}]}]}",
@@ -447,9 +461,7 @@ static void things_that_do_not_fit_together_are_named(void) {
          "t.json:1:47: rods[0].tree[0].parent is 0; it must be -1 or the place of an element above "
          "this one"},
     };
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        CHECK(refused(cases[k].text, cases[k].sentence));
-    }
+    check_bad(cases, sizeof cases / sizeof *cases);
 }
 
 static void a_missing_mesh_is_an_error_at_its_name(void) {
@@ -588,8 +600,8 @@ static void what_follows_keeps_together(void) {
     for (int k = 0; k < scene->rod_count; k++) {
         const FilRodDef *def = &scene->rods[k].def;
         FilPose root = def->root;
-        CHECK(def->root_end.motion != NULL);
-        def->root_end.motion(def->root_end.user, 0.37, &root);
+        CHECK(def->root_end.motion == fil_motion_apply);
+        fil_motion_apply(def->root_end.user, 0.37, &root);
         double arm[3];
         fil_subtract3(root.position, head.position, arm);
         CHECK_NEAR(fil_norm3(arm), 0.1 + scene->rods[k].contact_radius, 1e-13, 0.0);
@@ -846,6 +858,9 @@ static void knots_are_loose_and_their_tails_straight(void) {
                 "{\"length\": 1, \"radius\": 0.01}}]}",
                 "t.json:1:59: knots[0].size is 0.01 m; the rod would pass itself at 0.0016 m, "
                 "and its contact radius of 0.01 m needs 0.02 m"));
+    CHECK(refused("{\"duration\": 1, \"friction_default\": 0, \"knots\": [{\"size\": 0.2, \"rod\": "
+                  "{\"elements\": 6, \"length\": 2, \"radius\": 0.002}}]}",
+                  "?"));
 }
 
 static void arrays_copy_rods_and_bodies(void) {
@@ -1035,6 +1050,7 @@ static void every_allocation_may_fail(void) {
     X(wrong_types_are_named)                           \
     X(wrong_units_are_named)                           \
     X(things_that_do_not_fit_together_are_named)       \
+    X(things_that_are_not_there_are_named)             \
     X(a_missing_mesh_is_an_error_at_its_name)          \
     X(missing_files_and_folders_are_named)             \
     X(changes_come_before_decoding)                    \

@@ -60,7 +60,8 @@ static void advance(Reader *r) {
 }
 
 static char peek(const Reader *r) {
-    return r->at < r->end ? *r->at : '\0';
+    static const char nothing = '\0';
+    return *(r->at < r->end ? r->at : &nothing);
 }
 
 // Bytes of the UTF-8 character at `p`, 0 when it is none (overlong, surrogate, too large, cut).
@@ -122,17 +123,15 @@ static FilStatus skip_comment(Reader *r) {
 }
 
 static FilStatus skip_space(Reader *r) {
-    while (r->at < r->end) {
-        const char c = *r->at;
-        if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-            advance(r);
-        } else if (c == '/') {
-            FIL_TRY(skip_comment(r));
+    FilStatus status = FIL_OK;
+    while (status == FIL_OK && r->at < r->end && strchr(" \t\n\r/", *r->at) != NULL) {
+        if (*r->at == '/') {
+            status = skip_comment(r);
         } else {
-            break;
+            advance(r);
         }
     }
-    return FIL_OK;
+    return status;
 }
 
 static FilJson *make_node(FilJsonDocument *document) {
@@ -224,16 +223,14 @@ static FilStatus read_text(Reader *r, const char **out) {
     const Reader start = *r;
     *out = r->texts;
     advance(r);
-    for (;;) {
+    FilStatus status = FIL_OK;
+    while (status == FIL_OK && peek(r) != '"') {
         if (r->at >= r->end || *r->at == '\n') {
             return fail_here(&start, "this text is never closed by a quote");
         }
         const char c = *r->at;
-        if (c == '"') {
-            break;
-        }
         if (c == '\\') {
-            FIL_TRY(read_escape(r));
+            status = read_escape(r);
         } else if ((unsigned char)c < 0x20) {
             return fail_here(r, "a text may not hold the control character 0x%02x", c);
         } else {
@@ -241,6 +238,7 @@ static FilStatus read_text(Reader *r, const char **out) {
             advance(r);
         }
     }
+    FIL_TRY(status);
     *r->texts++ = '\0';
     advance(r);
     return FIL_OK;
@@ -597,12 +595,13 @@ static FilStatus change_item(Change c, const FilJson *list) {
         return fail_change(&c, "the list has %d entries; the first is [0]", list->count);
     }
     c.at = end + 1;
-    for (FilJson *child = list->first; child != NULL; child = child->next) {
+    FilStatus status = FIL_OK;
+    for (FilJson *child = list->first; child != NULL && status == FIL_OK; child = child->next) {
         if (all || child->index == index) {
-            FIL_TRY(change_at(c, child));
+            status = change_at(c, child);
         }
     }
-    return FIL_OK;
+    return status;
 }
 
 static FilStatus change_key(Change c, FilJson *object) {

@@ -254,7 +254,7 @@ FilStatus fil_scene_read_text(const char *name, const char *text, size_t size,
     const FilAllocator used = allocator != NULL ? *allocator : fil_libc_allocator;
     FilSceneHolder *holder = used.resize(used.user, NULL, 0, sizeof *holder);
     FilSceneBuild *build = used.resize(used.user, NULL, 0, sizeof *build);
-    FilError local; // messages are made of messages: there must be one
+    FilError local = {0}; // messages are made of messages: there must be one
     FilStatus status = FIL_E_NO_MEMORY;
     if (holder == NULL || build == NULL) {
         (void)fil_fail(error, FIL_E_NO_MEMORY, "%s: not enough memory for the scene", name);

@@ -69,9 +69,9 @@ FilStatus fil_scene_material(FilSceneBuild *build, const FilTable *table, const 
 
 /// The motion of a spec, or of the obstacle that it follows; `*out` NULL when there is neither.
 /// `place` is what it turns about unless the spec says. `offset` is that of `follows`.
-FilStatus fil_scene_motion(FilSceneBuild *build, const FilMotionSpec *spec, const char *follows,
-                           const FilTable *table, const void *record, size_t offset,
-                           const double place[3], const FilMotion **out) FIL_MUST_CHECK;
+FilStatus fil_scene_motion(FilSceneBuild *build, const FilMotionSpec *spec, const FilTable *table,
+                           const void *record, size_t offset, const double place[3],
+                           const FilMotion **out) FIL_MUST_CHECK;
 
 // --- scene_solids.c
 
@@ -85,7 +85,7 @@ FilStatus fil_scene_body(FilSceneBuild *build, const FilSolidSpec *spec,
 
 /// The shape of a rod: all but its name and the motions of its ends.
 FilStatus fil_scene_rod_shape(FilSceneBuild *build, const FilRodSpec *spec,
-                              FilSceneRod *out) FIL_MUST_CHECK;
+                              FilSceneRod *rod) FIL_MUST_CHECK;
 /// Motions of the ends, for the place where the rod is now, and its name.
 FilStatus fil_scene_rod_ends(FilSceneBuild *build, const FilRodSpec *spec, const char *name,
                              FilSceneRod *rod) FIL_MUST_CHECK;

@@ -42,9 +42,9 @@ static FilStatus copy_item(FilSceneBuild *build, const FilArraySpec *spec, int i
                            const FilSceneRod *rod, const FilSceneBody *body) {
     FilScene *scene = &build->holder->scene;
     const int *count = spec->count;
+    const int layer = index / count[0] / count[1];
     double shift[3] = {spec->spacing[0] * (index % count[0]),
-                       spec->spacing[1] * (index / count[0] % count[1]),
-                       spec->spacing[2] * (index / count[0] / count[1])};
+                       spec->spacing[1] * (index / count[0] % count[1]), spec->spacing[2] * layer};
     double R[9];
     FilRandom random = fil_scene_random(build, spec->seed, index);
     jitter_of(spec, &random, shift, R);
@@ -64,22 +64,26 @@ static FilStatus copy_item(FilSceneBuild *build, const FilArraySpec *spec, int i
     return FIL_OK;
 }
 
+static FilStatus add_array(FilSceneBuild *build, const FilArraySpec *spec) {
+    const bool rods = spec->rod.head.json != NULL, bodies = spec->body.head.json != NULL;
+    if (rods == bodies) {
+        return fil_json_fail(build->decoder.document, spec->head.json, build->error,
+                             "must have a rod or a body, and not both");
+    }
+    FilSceneRod rod;
+    FilSceneBody body = {0};
+    FIL_TRY(rods ? fil_scene_rod_shape(build, &spec->rod, &rod)
+                 : fil_scene_body(build, &spec->body, &body));
+    const int count = spec->count[0] * spec->count[1] * spec->count[2]; // counted before
+    for (int i = 0; i < count; i++) {
+        FIL_TRY(copy_item(build, spec, i, rods ? &rod : NULL, &body));
+    }
+    return FIL_OK;
+}
+
 FilStatus fil_scene_build_arrays(FilSceneBuild *build) {
     for (int k = 0; k < build->spec.arrays.count; k++) {
-        const FilArraySpec *spec = &build->spec.arrays.items[k];
-        const bool rods = spec->rod.head.json != NULL, bodies = spec->body.head.json != NULL;
-        if (rods == bodies) {
-            return fil_json_fail(build->decoder.document, spec->head.json, build->error,
-                                 "must have a rod or a body, and not both");
-        }
-        FilSceneRod rod;
-        FilSceneBody body = {0};
-        FIL_TRY(rods ? fil_scene_rod_shape(build, &spec->rod, &rod)
-                     : fil_scene_body(build, &spec->body, &body));
-        const int count = spec->count[0] * spec->count[1] * spec->count[2]; // counted before
-        for (int i = 0; i < count; i++) {
-            FIL_TRY(copy_item(build, spec, i, rods ? &rod : NULL, &body));
-        }
+        FIL_TRY(add_array(build, &build->spec.arrays.items[k]));
     }
     return FIL_OK;
 }
@@ -164,21 +168,26 @@ static FilStatus add_strand(FilSceneBuild *build, const FilBundleSpec *spec, con
     return FIL_OK;
 }
 
+static FilStatus add_bundle(FilSceneBuild *build, const FilBundleSpec *spec) {
+    const bool turned = spec->turns != 0.0;
+    FilPose root;
+    FilSceneRod rod;
+    Lattice *lattice = NULL;
+    FIL_TRY(fil_scene_pattern(build, &spec->rod, "bundles", &root));
+    if (!turned) {
+        FIL_TRY(fil_scene_rod_shape(build, &spec->rod, &rod));
+    }
+    FIL_TRY(make_lattice(build, spec->count, &lattice));
+    FIL_ASSERT(lattice != NULL);
+    for (int i = 0; i < spec->count; i++) {
+        FIL_TRY(add_strand(build, spec, &root, i, &lattice[i], turned ? NULL : &rod));
+    }
+    return FIL_OK;
+}
+
 FilStatus fil_scene_build_bundles(FilSceneBuild *build) {
     for (int k = 0; k < build->spec.bundles.count; k++) {
-        const FilBundleSpec *spec = &build->spec.bundles.items[k];
-        const bool turned = spec->turns != 0.0;
-        FilPose root;
-        FilSceneRod rod;
-        Lattice *lattice = NULL;
-        FIL_TRY(fil_scene_pattern(build, &spec->rod, "bundles", &root));
-        if (!turned) {
-            FIL_TRY(fil_scene_rod_shape(build, &spec->rod, &rod));
-        }
-        FIL_TRY(make_lattice(build, spec->count, &lattice));
-        for (int i = 0; i < spec->count; i++) {
-            FIL_TRY(add_strand(build, spec, &root, i, &lattice[i], turned ? NULL : &rod));
-        }
+        FIL_TRY(add_bundle(build, &build->spec.bundles.items[k]));
     }
     return FIL_OK;
 }

@@ -79,6 +79,7 @@ static void corners_of(const FilSceneObstacle *head, int triangle, double corner
 
 static void mesh_root(const Scalp *scalp, int index, FilRandom *random, double place[3],
                       double normal[3]) {
+    FIL_ASSERT(scalp->area != NULL && scalp->count > 0);
     const double total = scalp->area[scalp->count - 1];
     const double at = total * (index + fil_random_uniform(random, 0.0, 1.0)) / scalp->spec->count;
     int low = 0, high = scalp->count - 1;
@@ -215,6 +216,8 @@ static FilStatus add_hairs(FilSceneBuild *build, const FilHairSpec *spec) {
     FilPose unused;
     FilScene *scene = &build->holder->scene;
     FIL_TRY(find_head(build, spec, &scalp));
+    FIL_ASSERT(scalp.head != NULL && scalp.spec != NULL);
+    FIL_ASSERT(scalp.head->shape.kind == FIL_SHAPE_SPHERE || scalp.area != NULL);
     FIL_TRY(fil_scene_pattern(build, &spec->rod, "hairs", &unused));
     if (spec->rod.element_lengths.count > 0 && spec->vary.length > 0.0) {
         return fil_table_fail(&build->decoder, &fil_spec_vary, &spec->vary,

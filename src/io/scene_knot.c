@@ -98,9 +98,11 @@ static double find_gap(FilVec3 *points, int count, double apart) {
         for (int j = i + 1; j < count; j++) {
             const double step = distance(points[j], points[j - 1]);
             along += step;
-            // the long chords are those of the straight tails, far away
-            if (along > apart && step < 0.5 * apart) {
-                gap = fmin(gap, distance(points[i], points[j]));
+            const double between = distance(points[i], points[j]);
+            // where the way along the curve is not much longer, it has not come back; the long
+            // chords are those of the straight tails, far away
+            if (along > apart && along > 2.0 * between && step < 0.5 * between) {
+                gap = fmin(gap, between);
             }
         }
     }

@@ -2,6 +2,7 @@
 #include "scene_build.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "math/vec3.h"
 
@@ -55,10 +56,12 @@ static FilStatus make_motion(FilSceneBuild *build, const FilMotionSpec *spec, co
     return FIL_OK;
 }
 
-FilStatus fil_scene_motion(FilSceneBuild *build, const FilMotionSpec *spec, const char *follows,
-                           const FilTable *table, const void *record, size_t offset,
-                           const double place[3], const FilMotion **out) {
+FilStatus fil_scene_motion(FilSceneBuild *build, const FilMotionSpec *spec, const FilTable *table,
+                           const void *record, size_t offset, const double place[3],
+                           const FilMotion **out) {
     const FilScene *scene = &build->holder->scene;
+    const char *follows = NULL;
+    memcpy(&follows, (const char *)record + offset, sizeof follows);
     *out = NULL;
     if (follows == NULL) {
         return spec->head.json != NULL ? make_motion(build, spec, place, out) : FIL_OK;

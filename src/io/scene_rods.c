@@ -396,15 +396,15 @@ FilStatus fil_scene_rod_ends(FilSceneBuild *build, const FilRodSpec *spec, const
     const FilRootSpec *root = &spec->root;
     const FilTipSpec *tip = &spec->tip;
     const FilMotion *motion = NULL;
-    FIL_TRY(fil_scene_motion(build, &root->motion, root->follows, &fil_spec_root, root,
+    FIL_TRY(fil_scene_motion(build, &root->motion, &fil_spec_root, root,
                              offsetof(FilRootSpec, follows), rod->def.root.position, &motion));
     set_motion(&rod->def.root_end, motion);
     double place[3] = {0.0, 0.0, 0.0};
     if (tip->motion.head.json != NULL) {
         FIL_TRY(find_tip(build, spec, rod, place));
     }
-    FIL_TRY(fil_scene_motion(build, &tip->motion, tip->follows, &fil_spec_tip, tip,
-                             offsetof(FilTipSpec, follows), place, &motion));
+    FIL_TRY(fil_scene_motion(build, &tip->motion, &fil_spec_tip, tip, offsetof(FilTipSpec, follows),
+                             place, &motion));
     set_motion(&rod->def.tip_end, motion);
     rod->name = name;
     return FIL_OK;

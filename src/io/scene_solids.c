@@ -103,7 +103,7 @@ FilStatus fil_scene_build_obstacles(FilSceneBuild *build) {
         FIL_TRY(fil_scene_material(build, &fil_spec_obstacle, spec,
                                    offsetof(FilSolidSpec, material), spec->material,
                                    &out->material));
-        FIL_TRY(fil_scene_motion(build, &spec->motion, spec->follows, &fil_spec_obstacle, spec,
+        FIL_TRY(fil_scene_motion(build, &spec->motion, &fil_spec_obstacle, spec,
                                  offsetof(FilSolidSpec, follows), spec->at, &out->motion));
         scene->obstacle_count++; // the next one may follow it
     }

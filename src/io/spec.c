@@ -482,6 +482,6 @@ const FilTable *const *fil_spec_tables(int *count) {
 #define ENTRY(name) &fil_spec_##name,
     static const FilTable *const tables[] = {FIL_SPEC_TABLES(ENTRY)};
 #undef ENTRY
-    *count = (int)(sizeof tables / sizeof *tables);
+    *count = (int)(sizeof tables / sizeof tables[0]); // NOLINT(bugprone-sizeof-expression)
     return tables;
 }

@@ -18,8 +18,9 @@
 enum { SHOWN = 60 };
 
 static FilStatus fail_memory(const FilDecoder *d) {
-    return fil_fail(d->error, FIL_E_NO_MEMORY, "%s: not enough memory to read it",
-                    d->document->name);
+    (void)fil_fail(d->error, FIL_E_NO_MEMORY, "%s: not enough memory to read it",
+                   d->document->name);
+    return FIL_E_NO_MEMORY;
 }
 
 // ----------------------------------------------------------------------------- did you mean
@@ -77,7 +78,7 @@ typedef struct Text {
 } Text;
 
 static Text show(const FilJson *json) {
-    Text text;
+    Text text = {""};
     fil_json_show(json, text.text, SHOWN);
     return text;
 }
@@ -241,6 +242,21 @@ static FilStatus decode_vector(const FilDecoder *d, const FilField *field, const
     return FIL_OK;
 }
 
+// One entry of a list of counts, texts or names.
+static FilStatus decode_entry(const FilDecoder *d, const FilField *field, const FilJson *json,
+                              void *out) {
+    if (field->type == FIL_FIELD_COUNTS) {
+        return decode_count(d, field, json, (int *)out + json->index);
+    }
+    if (field->type == FIL_FIELD_TEXTS) {
+        return decode_text(d, json, (const char **)out + json->index);
+    }
+    int bit = 0;
+    FIL_TRY(decode_name(d, field, json, &bit));
+    *(unsigned *)out |= 1U << bit;
+    return FIL_OK;
+}
+
 static FilStatus decode_simple_list(const FilDecoder *d, const FilField *field, const FilJson *json,
                                     void *out) {
     if (field->type == FIL_FIELD_VECTOR) {
@@ -254,15 +270,7 @@ static FilStatus decode_simple_list(const FilDecoder *d, const FilField *field, 
         *(unsigned *)out = 0;
     }
     for (const FilJson *child = json->first; child != NULL; child = child->next) {
-        int bit = 0;
-        if (field->type == FIL_FIELD_COUNTS) {
-            FIL_TRY(decode_count(d, field, child, (int *)out + child->index));
-        } else if (field->type == FIL_FIELD_TEXTS) {
-            FIL_TRY(decode_text(d, child, (const char **)out + child->index));
-        } else {
-            FIL_TRY(decode_name(d, field, child, &bit));
-            *(unsigned *)out |= 1U << bit;
-        }
+        FIL_TRY(decode_entry(d, field, child, out));
     }
     return FIL_OK;
 }

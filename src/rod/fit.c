@@ -54,7 +54,8 @@ typedef struct Fit {
 } Fit;
 
 static FilStatus fail_memory(FilError *error) {
-    return fil_fail(error, FIL_E_NO_MEMORY, "not enough memory to fit a rod to points");
+    (void)fil_fail(error, FIL_E_NO_MEMORY, "not enough memory to fit a rod to points");
+    return FIL_E_NO_MEMORY;
 }
 
 static FilStatus check_points(const FilRodCurve *curve, FilError *error) {
@@ -441,7 +442,7 @@ static FilStatus allocate(Fit *fit) {
 static FilStatus improve(Fit *fit, FilRodFit *out) {
     double squares = 0.0, lambda = 1e-3;
     FIL_TRY(look(fit, fit->kappa, true, &squares, &out->error));
-    if (fit->def->element_count > FIT_ELEMENTS) {
+    if (fit->jacobian == NULL) {
         return FIL_OK;
     }
     FilError unused;

@@ -29,7 +29,7 @@ typedef struct FilRodFit {
 /// memory comes from `arena` too. Fails when points are too few, not finite or equal to their
 /// neighbour, or when an element would bend more than the model can.
 FilStatus fil_rod_fit(const FilRodDef *def, const FilRodCurve *curve, FilArena *arena,
-                      FilRodFit *fit, FilError *error) FIL_MUST_CHECK;
+                      FilRodFit *out, FilError *error) FIL_MUST_CHECK;
 
 /// Axes whose first is `along`, which is not 0, and whose third is as near to `up` as it can be;
 /// any direction across when `up` is 0 or parallel.
