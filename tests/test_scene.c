@@ -982,6 +982,28 @@ static void joints_and_events_find_their_things(void) {
     fil_scene_destroy(scene);
 }
 
+static void bodies_and_rods_are_pushed(void) {
+    FilScene *scene = read(
+        "{\"duration\": 1, \"friction_default\": 0.3, \"rods\": [{\"line_load\": [2, 0, 0], "
+        "\"elements\": 4, \"loads\": [{\"force\": [0, 0, 1]}]}], \"bodies\": [{\"name\": "
+        "\"ball\", \"shape\": \"sphere\", \"radius\": 0.1, \"force_rate\": [\"2 N/s\", 0, 0]}],\n"
+        "\"joints\": [{\"a\": {\"body\": \"ball\"}, \"b\": {\"at\": [0, 0, 1], \"motion\": "
+        "{\"velocity\": [1, 0, 0]}}}]}");
+    if (scene == NULL) {
+        return;
+    }
+    const FilRodDef *def = &scene->rods[0].def;
+    double sum = 0.0;
+    CHECK(def->load_count == 5);
+    for (int k = 0; k < def->load_count; k++) {
+        sum += def->loads[k].force[0];
+    }
+    CHECK_NEAR(sum, 2.0 * 0.2, 1e-15, 0.0);
+    CHECK(scene->bodies[0].force_rate[0] == 2.0);
+    CHECK(scene->joints[0].b.motion != NULL && scene->joints[0].b.motion->velocity[0] == 1.0);
+    fil_scene_destroy(scene);
+}
+
 static void friction_is_a_table_of_pairs(void) {
     FilScene *scene =
         read("{\"duration\": 1, \"materials\": {\"a\": {}, \"b\": {}, \"c\": {}}, \"friction\": "
@@ -1100,6 +1122,7 @@ static void every_allocation_may_fail(void) {
     X(start_and_natural_shapes_are_apart)              \
     X(trees_have_elements_of_their_own)                \
     X(joints_and_events_find_their_things)             \
+    X(bodies_and_rods_are_pushed)                      \
     X(friction_is_a_table_of_pairs)                    \
     X(a_million_rods_are_counted_before_they_are_made) \
     X(every_scene_in_the_folder_is_read)               \

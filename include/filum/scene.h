@@ -67,10 +67,13 @@ typedef struct FilSceneBody {
     FilShape shape;
     FilPose pose;
     int material;
-    double mass;        ///< kg; 0: volume times density
-    double density;     ///< kg/m^3
-    double velocity[3]; ///< m/s
-    double spin[3];     ///< rad/s, world axes
+    double mass;          ///< kg; 0: volume times density
+    double density;       ///< kg/m^3
+    double velocity[3];   ///< m/s
+    double spin[3];       ///< rad/s, world axes
+    double force[3];      ///< N, on its centre of mass: force + force_rate t
+    double force_rate[3]; ///< N/s
+    double torque[3];     ///< N m, world axes
 } FilSceneBody;
 
 #define FIL_JOINT_TABLE(X)        \
@@ -81,10 +84,11 @@ typedef enum FilJointKind { FIL_JOINT_TABLE(FIL_SCENE_ENUM) FIL_JOINT_COUNT } Fi
 
 /// One side of a joint: a place on a rod, on a body, or in the world.
 typedef struct FilScenePlace {
-    int rod;      ///< -1: not on a rod
-    int body;     ///< -1: not on a body; both -1: in the world
-    double s;     ///< m, on a rod
-    double at[3]; ///< m, in the body's own axes, or in the world
+    int rod;                 ///< -1: not on a rod
+    int body;                ///< -1: not on a body; both -1: in the world
+    double s;                ///< m, on a rod
+    double at[3];            ///< m, in the body's own axes, or in the world
+    const FilMotion *motion; ///< of a place in the world; NULL: it rests
 } FilScenePlace;
 
 typedef struct FilSceneJoint {

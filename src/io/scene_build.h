@@ -67,6 +67,10 @@ FilStatus fil_scene_material(FilSceneBuild *build, const FilTable *table, const 
 
 // --- scene_motion.c
 
+/// The motion that the spec says.
+FilStatus fil_scene_make_motion(FilSceneBuild *build, const FilMotionSpec *spec,
+                                const double place[3], const FilMotion **out) FIL_MUST_CHECK;
+
 /// The motion of a spec, or of the obstacle that it follows; `*out` NULL when there is neither.
 /// `place` is what it turns about unless the spec says. `offset` is that of `follows`.
 FilStatus fil_scene_motion(FilSceneBuild *build, const FilMotionSpec *spec, const FilTable *table,

@@ -175,14 +175,21 @@ static FilStatus find_rod(const FilSceneBuild *build, const FilTable *table, con
                           hint ? "; did you mean " : "", hint ? near : "", hint ? "?" : "");
 }
 
-static FilStatus build_place(const FilSceneBuild *build, const FilPlaceSpec *spec,
-                             FilScenePlace *out) {
+static FilStatus build_place(FilSceneBuild *build, const FilPlaceSpec *spec, FilScenePlace *out) {
     const FilScene *scene = &build->holder->scene;
     *out = (FilScenePlace){.rod = -1, .body = -1};
     fil_copy3(spec->at, out->at);
     if (spec->rod != NULL && spec->body != NULL) {
         return fil_table_fail(&build->decoder, &fil_spec_place, spec, offsetof(FilPlaceSpec, body),
                               "is given beside a rod; a place is on one of them");
+    }
+    if (spec->motion.head.json != NULL) {
+        if (spec->rod != NULL || spec->body != NULL) {
+            return fil_table_fail(&build->decoder, &fil_spec_place, spec,
+                                  offsetof(FilPlaceSpec, motion),
+                                  "is that of a place in the world, not on a rod or a body");
+        }
+        FIL_TRY(fil_scene_make_motion(build, &spec->motion, spec->at, &out->motion));
     }
     if (spec->body != NULL) {
         out->body = fil_scene_find_body(scene, spec->body);

@@ -27,8 +27,8 @@ static FilStatus copy_keys(FilSceneBuild *build, const FilMotionSpec *spec, FilM
     return FIL_OK;
 }
 
-static FilStatus make_motion(FilSceneBuild *build, const FilMotionSpec *spec, const double place[3],
-                             const FilMotion **out) {
+FilStatus fil_scene_make_motion(FilSceneBuild *build, const FilMotionSpec *spec,
+                                const double place[3], const FilMotion **out) {
     FilMotion *motion = FIL_NEW(build->arena, FilMotion, 1);
     if (motion == NULL) {
         return fil_scene_no_memory(build);
@@ -64,7 +64,7 @@ FilStatus fil_scene_motion(FilSceneBuild *build, const FilMotionSpec *spec, cons
     memcpy(&follows, (const char *)record + offset, sizeof follows);
     *out = NULL;
     if (follows == NULL) {
-        return spec->head.json != NULL ? make_motion(build, spec, place, out) : FIL_OK;
+        return spec->head.json != NULL ? fil_scene_make_motion(build, spec, place, out) : FIL_OK;
     }
     if (spec->head.json != NULL) {
         return fil_table_fail(&build->decoder, table, record, offset,

@@ -289,12 +289,27 @@ FilStatus fil_scene_pattern(FilSceneBuild *build, const FilRodSpec *spec, const 
     return fil_scene_root_pose(build, &spec->root, root);
 }
 
+// The line load, as a force at the middle of every element.
+static void spread_load(const FilRodSpec *spec, const FilRodDef *def, FilRodLoad *loads) {
+    double s = 0.0;
+    for (int k = 0; k < def->element_count; k++) {
+        const double h = def->element_lengths != NULL ? def->element_lengths[k]
+                                                      : def->length / def->element_count;
+        loads[k] = (FilRodLoad){.s = fmin(s + 0.5 * h, def->length)};
+        fil_add3(h, spec->line_load, loads[k].force);
+        s += h;
+    }
+}
+
 static FilStatus build_loads(FilSceneBuild *build, const FilRodSpec *spec, FilRodDef *def) {
-    FilRodLoad *loads = FIL_NEW(build->arena, FilRodLoad, spec->loads.count + 1);
+    const int given = spec->loads.count;
+    const int spread = fil_norm3(spec->line_load) > 0.0 ? def->element_count : 0;
+    FilRodLoad *loads =
+        FIL_NEW_ZEROED(build->arena, FilRodLoad, (size_t)given + (size_t)spread + 1);
     if (loads == NULL) {
         return fil_scene_no_memory(build);
     }
-    for (int k = 0; k < spec->loads.count; k++) {
+    for (int k = 0; k < given; k++) {
         const FilLoadSpec *from = &spec->loads.items[k];
         loads[k].s = GIVEN(load, from, FilLoadSpec, at) ? from->at : def->length;
         fil_copy3(from->force, loads[k].force);
@@ -304,8 +319,11 @@ static FilStatus build_loads(FilSceneBuild *build, const FilRodSpec *spec, FilRo
                                   "is %g m; the rod is only %g m long", from->at, def->length);
         }
     }
+    if (spread > 0) {
+        spread_load(spec, def, loads + given);
+    }
     def->loads = loads;
-    def->load_count = spec->loads.count;
+    def->load_count = given + spread;
     return FIL_OK;
 }
 

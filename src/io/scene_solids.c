@@ -130,6 +130,9 @@ FilStatus fil_scene_body(FilSceneBuild *build, const FilSolidSpec *spec, FilScen
     out->density = density ? spec->density : build->materials[out->material].density;
     fil_copy3(spec->velocity, out->velocity);
     fil_copy3(spec->spin, out->spin);
+    fil_copy3(spec->force, out->force);
+    fil_copy3(spec->force_rate, out->force_rate);
+    fil_copy3(spec->torque, out->torque);
     return FIL_OK;
 }
 

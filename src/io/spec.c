@@ -187,6 +187,7 @@ static const FilField rod_fields[] = {
     ROD(tree, LIST, "elements of a tree, instead of `elements` and `length`",
         .table = &fil_spec_twig),
     ROD(loads, LIST, "forces and torques", .table = &fil_spec_load),
+    ROD(line_load, VECTOR, "force per length, all along it, in world axes", .unit = "N/m", ORIGIN),
     ROD(damping, NUMBER, "resists change of curvature as so many seconds of its stiffness",
         .unit = "s", NOT_NEGATIVE, DEFAULT("0")),
     ROD(drag, NUMBER, "of the air, per length", .unit = "kg/(m s)", NOT_NEGATIVE, DEFAULT("0")),
@@ -239,6 +240,9 @@ static const FilField body_fields[] = {
     SOLID(density, NUMBER, "its material's, unless given", .unit = "kg/m^3", POSITIVE),
     SOLID(velocity, VECTOR, "at time 0", .unit = "m/s", ORIGIN),
     SOLID(spin, VECTOR, "at time 0, world axes", .unit = "rad/s", ORIGIN),
+    SOLID(force, VECTOR, "on its centre of mass, at time 0", .unit = "N", ORIGIN),
+    SOLID(force_rate, VECTOR, "by which the force grows", .unit = "N/s", ORIGIN),
+    SOLID(torque, VECTOR, "in world axes", .unit = "N m", ORIGIN),
 };
 TABLE(body, FilSolidSpec, "A rigid body.");
 
@@ -354,6 +358,7 @@ static const FilField place_fields[] = {
     FIELD(FilPlaceSpec, s, NUMBER, "of the rod: arc length, instead of an end", .unit = "m",
           NOT_NEGATIVE),
     FIELD(FilPlaceSpec, at, VECTOR, "in the body's own axes, or in the world", .unit = "m", ORIGIN),
+    FIELD(FilPlaceSpec, motion, OBJECT, "of a place in the world", .table = &fil_spec_motion),
 };
 TABLE(place, FilPlaceSpec, "One side of a joint.");
 

@@ -92,6 +92,7 @@ typedef struct FilRodSpec {
     FilTipSpec tip;
     ITEMS(FilTwigSpec) tree;
     ITEMS(FilLoadSpec) loads;
+    double line_load[3];
     double damping, drag, wind, growth;
     double contact_radius, contact_length;
     int contact_pieces;
@@ -110,6 +111,7 @@ typedef struct FilSolidSpec {
     const char *follows;                        // obstacles
     FilMotionSpec motion;                       // obstacles
     double mass, density, velocity[3], spin[3]; // bodies
+    double force[3], force_rate[3], torque[3];
 } FilSolidSpec;
 
 typedef struct FilArraySpec {
@@ -178,6 +180,7 @@ typedef struct FilPlaceSpec {
     const char *rod, *body;
     int end; // FilPlaceEnd
     double s, at[3];
+    FilMotionSpec motion;
 } FilPlaceSpec;
 
 typedef struct FilJointSpec {
@@ -255,9 +258,10 @@ typedef struct FilSceneSpec {
     X(material)                                                                                \
     X(pair)                                                                                    \
     X(rod)                                                                                     \
-    X(section) X(natural) X(root) X(tip) X(motion) X(key) X(swing) X(load) X(twig) X(obstacle) \
-        X(body) X(array) X(bundle) X(braid) X(hair) X(curl) X(vary) X(knot) X(joint) X(place)  \
-            X(event) X(contact) X(solver) X(output)
+    X(section)                                                                                 \
+    X(natural) X(root) X(tip) X(motion) X(key) X(swing) X(load) X(twig) X(obstacle) X(body)    \
+        X(array) X(bundle) X(braid) X(hair) X(curl) X(vary) X(knot) X(joint) X(place) X(event) \
+            X(contact) X(solver) X(output)
 
 #define FIL_SPEC_TABLE(name) extern const FilTable fil_spec_##name;
 FIL_SPEC_TABLES(FIL_SPEC_TABLE)
