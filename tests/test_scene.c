@@ -444,6 +444,9 @@ static void things_that_do_not_fit_together_are_named(void) {
          "t.json:1:26: rods[0]: points[1] is where points[0] is; neighbours must differ"},
         {"{\"duration\": 1, \"rods\": [{\"points\": [[0, 0, 0]]}]}",
          "t.json:1:26: rods[0]: points has 1 places; a curve needs at least 2"},
+        {"{\"duration\": 1, \"bundles\": [{\"count\": 2, \"turns\": 40, \"spacing\": 0.1, \"rod\": "
+         "{\"elements\": 5}}]}",
+         "t.json:1:78: bundles[0].rod: points bend an element by 49.9 rad; take more elements"},
         {"{\"duration\": 1, \"rods\": [{\"length\": 1, \"points\": [[0, 0, 0], [2, 0, 0]]}]}",
          "t.json:1:37: rods[0].length is 1 m, but the curve through the points is 2 m long; leave "
          "it out, or move the points"},
@@ -889,7 +892,7 @@ static void knots_are_loose_and_their_tails_straight(void) {
     CHECK(refused("{\"duration\": 1, \"friction_default\": 0, \"knots\": [{\"size\": 0.2, \"rod\": "
                   "{\"elements\": 6, \"length\": 2, \"radius\": 0.002}}]}",
                   "t.json:1:84: knots[0].rod.elements is 6; a rod of so few is off its curve by "
-                  "0.411 m, where parts pass each other at 0.0307 m; take more"));
+                  "0.177 m, where parts pass each other at 0.0307 m; take more"));
 }
 
 static void arrays_copy_rods_and_bodies(void) {

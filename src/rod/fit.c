@@ -23,6 +23,8 @@
 #include "math/rotation.h"
 #include "math/vec3.h"
 
+#define BEND_MAX 6.0
+
 enum { FINE = 4000, FIT_ELEMENTS = 200, ITERATIONS = 25, PER_ELEMENT = 4 };
 
 // The fine curve: chords, with the sums of what the tangent turns in the frame.
@@ -289,6 +291,20 @@ static void guess(Fit *fit) {
     }
 }
 
+// The most that the rod bends within the reach of one place, rad. Beyond BEND_MAX a curve is not
+// resolved, and looking at it would take long.
+static double largest_bend(const Fit *fit, const double *kappa) {
+    double worst = 0.0;
+    for (int k = 0; k < fit->places; k++) {
+        double reach[2];
+        reach_of(fit, k, reach);
+        const double bend =
+            hypot(kappa[3 * (ptrdiff_t)k + 1], kappa[3 * (ptrdiff_t)k + 2]) * (reach[1] - reach[0]);
+        worst = bend <= worst ? worst : bend; // NaN stays
+    }
+    return worst;
+}
+
 // --------------------------------------------------------------------------------- Gauss-Newton
 
 static double sample_at(const Fit *fit, int i) {
@@ -414,13 +430,11 @@ static void solve_step(Fit *fit, double lambda) {
 }
 
 static bool take_step(const Fit *fit) {
-    double sum = 0.0;
     for (int k = 0; k < 3 * fit->places; k++) {
         const double change = k % 3 == 0 ? 0.0 : fit->step[2 * (k / 3) + k % 3 - 1];
         fit->trial[k] = fit->kappa[k] + change;
-        sum += fabs(fit->trial[k]);
     }
-    return isfinite(sum);
+    return largest_bend(fit, fit->trial) < BEND_MAX;
 }
 
 static FilStatus allocate(Fit *fit) {
@@ -491,6 +505,11 @@ FilStatus fil_rod_fit(const FilRodDef *def, const FilRodCurve *curve, FilArena *
     memcpy(fit.root.axis, fit.fine.axis, sizeof fit.root.axis);
     lay_joints(&fit);
     guess(&fit);
+    const double bend = largest_bend(&fit, fit.kappa);
+    if (!(bend < BEND_MAX)) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "points bend an element by %.3g rad; take more elements", bend);
+    }
     FIL_TRY(improve(&fit, &result));
     result.root = fit.root;
     result.curvatures = fit.kappa;
