@@ -59,11 +59,11 @@ static void check_refused(FilRodDef def, const char *text) {
 static void what_needs_a_frame_is_refused_by_name(void) {
     FilRodDef def = unit_def(FIL_ROD_CHAIN, 4);
     def.natural_curvature[0] = 2.0;
-    check_refused(def, "natural_curvatures has twist = 2 in element 0; the model chain has no "
+    check_refused(def, "natural_curvature has twist = 2 in element 0; the model chain has no "
                        "frames, it must be 0");
     def = unit_def(FIL_ROD_CHAIN, 4);
     def.natural_curvature[2] = 3.0;
-    check_refused(def, "natural_curvatures has kappa2 = 3 in element 0; the model chain has no "
+    check_refused(def, "natural_curvature has kappa2 = 3 in element 0; the model chain has no "
                        "frames, it must be 0");
     def = unit_def(FIL_ROD_CHAIN, 4);
     def.section.bend[1] = 2.0;

@@ -454,11 +454,11 @@ static void things_that_do_not_fit_together_are_named(void) {
          "t.json:1:63: rods[0].natural.table has 1 entries; it must have 3, one an element, or 4, "
          "one a joint"},
         {"{\"duration\": 1, \"rods\": [{\"model\": \"chain\", \"natural\": {\"twist\": 1}}]}",
-         "t.json:1:26: rods[0]: natural_curvatures has twist = 1 in element 0; the model chain has "
+         "t.json:1:26: rods[0]: natural_curvature has twist = 1 in element 0; the model chain has "
          "no frames, it must be 0"},
         {"{\"duration\": 1, \"rods\": [{\"model\": \"der\", \"elements\": 2, \"natural\": "
          "{\"curvature\": [0, 100]}}]}",
-         "t.json:1:26: rods[0]: natural_curvatures bends element 0 by 10 rad; the model der needs "
+         "t.json:1:26: rods[0]: natural_curvature bends element 0 by 10 rad; the model der needs "
          "less than 2.8 rad an element, take more of them"},
     };
     check_bad(cases, sizeof cases / sizeof *cases);

@@ -12,8 +12,10 @@
 #include "filum/mesh.h"
 #include "filum/motion.h"
 #include "filum/pose.h"
+#include "filum/rigid.h"
 #include "filum/rod.h"
 #include "filum/scene.h"
 #include "filum/shape.h"
+#include "filum/world.h"
 
 #endif

@@ -45,8 +45,7 @@ FIL_API const char *fil_rod_model_name(FilRodModel model);
 #define FIL_ROD_END_ENUM(code, name) code,
 /// pinned: the position is held; clamped: position and frame; sliding: as clamped, but free to move
 /// along the axis n0 of the pose that holds it. Chains have no frames: a clamp holds their tangent.
-/// Held places are met exactly, but for the tips of helix and clothoid in a step of time, which are
-/// off by the square of the step.
+/// Held places are met to round-off, by the tips of helix and clothoid too where they can follow.
 typedef enum FilEndKind { FIL_ROD_END_TABLE(FIL_ROD_END_ENUM) FIL_END_COUNT } FilEndKind;
 
 typedef struct FilRodEnd {
@@ -118,7 +117,7 @@ typedef enum FilRodStepKind {
 typedef struct FilRodDef {
     FilRodModel model;
     int element_count;
-    double length;                 ///< m
+    double length;                 ///< m, at most 1e15
     const double *element_lengths; ///< m, [element_count], adding up to length; NULL: all equal
     FilSection section;
     const FilSection *sections; ///< [element_count], instead of `section`; may be NULL
@@ -167,13 +166,14 @@ typedef struct FilRodStepInfo {
     int iterations; ///< Newton steps (1 where the step is linear)
     /// Of the step's equations, relative to the momenta and impulses in them; where the step is
     /// linear, how far from where it is held an end stays that cannot follow, relative to the
-    /// length.
+    /// length. Helix and clothoid: more when dt is so long that velocity terms mean nothing.
     double residual;
     bool converged;
 } FilRodStepInfo;
 
-/// Advance by `dt` seconds. A step that does not converge is a result: look at `info` (may be
-/// NULL). When it would leave the range of numbers the rod stays as it was and the call fails.
+/// Advance by `dt` seconds, at most 1e9. A step that does not converge is a result: look at `info`
+/// (may be NULL). When it would leave the range of numbers the rod stays as it was and the call
+/// fails.
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info,
                                               FilError *error);
 
@@ -187,14 +187,15 @@ FIL_API double fil_rod_length(const FilRod *rod); ///< m, now
 FIL_API int fil_rod_element_count(const FilRod *rod);
 FIL_API int fil_rod_dof_count(const FilRod *rod); ///< degrees of freedom, held ones left out
 
-/// A step that is safe for the rod as it is: what its explicit terms allow.
+/// A step that is safe for the rod as it moves now: energy does not grow. Fast motion makes it
+/// short; ask again when the rod is faster.
 FIL_API double fil_rod_largest_step(const FilRod *rod);
 
 // --- looking at a rod ----------------------------------------------------------------------------
 
-/// Pose and motion (each may be NULL) of the section at arc length `s`, clamped to the rod. The
-/// axes of der are those of the edge, which belong to its middle. Chains have no frame: their axes
-/// follow the tangent without turning about it.
+/// Pose and motion (each may be NULL) of the section at arc length `s`, clamped to the rod. Where a
+/// torque acts on it, its axes turn as the torque demands. Chains have no frame: their axes follow
+/// the tangent without turning about it.
 FIL_API void fil_rod_at(const FilRod *rod, double s, FilPose *pose, FilRate *rate);
 /// The same at the fraction `u` (0 .. 1) of an element, for trees too.
 FIL_API void fil_rod_element_at(const FilRod *rod, int element, double u, FilPose *pose,
@@ -232,6 +233,8 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_natural(FilRod *rod, const double *
                                                      int count, FilError *error);
 /// Scale all elements so that the rod is `length` long: helix and clothoid at once, at constant
 /// curvature; der, corde and chain keep the places of their nodes, which the springs then move.
+/// Growth is slow: new material comes with the velocity of its place, and what stretching the rod
+/// by `growth` in time does to velocities (growth times length) is left out.
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_length(FilRod *rod, double length, FilError *error);
 
 /// Choose the natural shape for which the present one is an equilibrium (helix and clothoid).

@@ -15,6 +15,7 @@
 #include "filum/pose.h"
 #include "filum/rod.h"
 #include "filum/shape.h"
+#include "filum/world.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,7 +26,7 @@ typedef struct FilMaterial {
     double young;       ///< Pa
     double poisson;     ///< 1
     double density;     ///< kg/m^3
-    double restitution; ///< of the approach speed, 0 .. 1; of a pair the smaller one holds
+    double restitution; ///< of the approach speed, 0 .. 1; of a pair the larger one holds
 } FilMaterial;
 
 #define FIL_START_TABLE(X)                \
@@ -45,7 +46,7 @@ typedef struct FilSceneRod {
     FilRodDef def;
     int material;
     double contact_radius; ///< m: of the capsules that stand for the rod
-    int contact_pieces;    ///< capsules along the rod, or along each element of a tree
+    int contact_pieces;    ///< capsules of each element; 0: the world chooses
     bool self_contact;
     FilStartKind start; ///< FIL_START_EQUILIBRIUM: call fil_rod_equilibrium() first
     double fit_error;   ///< m: how far the start is from the points given; 0 for other starts
@@ -114,23 +115,6 @@ typedef struct FilSceneEvent {
     double vector[3];
     double value;
 } FilSceneEvent;
-
-#define FIL_CONTACT_TABLE(X)                                          \
-    X(FIL_CONTACT_EXACT, "exact", "bodies never overlap (Signorini)") \
-    X(FIL_CONTACT_PENALTY, "penalty", "springs push overlap apart (comparator)")
-
-#define FIL_FRICTION_LAW_TABLE(X)                                                   \
-    X(FIL_LAW_EXACT, "exact", "Coulomb friction, with its cone")                    \
-    X(FIL_LAW_REGULARISED, "regularised",                                           \
-      "proportional to the slip speed below a threshold (comparator)")              \
-    X(FIL_LAW_TRESCA, "tresca", "threshold from a frictionless solve (comparator)") \
-    X(FIL_LAW_CONVEX, "convex", "one convex problem a step (comparator)")           \
-    X(FIL_LAW_LINEARISED, "linearised", "a pyramid in place of the cone (comparator)")
-
-typedef enum FilContactKind { FIL_CONTACT_TABLE(FIL_SCENE_NAMED) FIL_CONTACT_COUNT } FilContactKind;
-typedef enum FilFrictionLaw {
-    FIL_FRICTION_LAW_TABLE(FIL_SCENE_NAMED) FIL_LAW_COUNT
-} FilFrictionLaw;
 
 typedef struct FilSceneContact {
     FilContactKind kind;

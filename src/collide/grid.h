@@ -1,9 +1,11 @@
 #ifndef FIL_COLLIDE_GRID_H
 #define FIL_COLLIDE_GRID_H
 
-// The broad phase for pieces of like size: a uniform grid, hashed. All pairs of boxes that overlap,
-// each once, i < j, sorted: the same list whatever the number of threads. A grid keeps its memory:
-// the same number of boxes, done again, allocates nothing.
+// The broad phase for pieces of like size: a uniform grid. All pairs of boxes that overlap or
+// touch, each once, i < j, sorted: the same list whatever the number of threads. Boxes are rounded
+// outwards to floats from the middle of the scene: a pair that is apart by less than 1e-6 of its
+// distance from there may be listed too. A grid keeps its memory: the same boxes, done again,
+// allocate nothing.
 
 #include "base/arena.h"
 
@@ -19,11 +21,18 @@ void fil_grid_destroy(FilGrid *grid);
 /// Which pairs do not count, asked before they are stored; NULL: all count.
 typedef bool (*FilPairFilter)(const void *user, int i, int j);
 
-/// Find the pairs. `*pairs` ([count][2]) belongs to the grid and lives until the next call. Boxes
-/// may be of any size: what is much larger than a cell is tested against all by other means (a few
-/// large boxes among many small ones must stay cheap).
-FilStatus fil_grid_pairs(FilGrid *grid, int count, const FilBox *boxes, FilPairFilter skip,
-                         const void *user, int threads, const int (**pairs)[2], int64_t *pair_count,
-                         FilError *error);
+typedef struct FilGridQuery {
+    int count;
+    const FilBox *boxes; // [count]
+    FilPairFilter skip;  // called from several threads at once
+    const void *user;    // for skip
+    int threads;
+} FilGridQuery;
+
+/// Find the pairs. `*pairs` ([pair_count][2]) belongs to the grid and lives until the next call.
+/// Boxes may be of any size: each meets those of its own size and larger ones, so that a few large
+/// boxes among many small ones stay cheap. Infinite boxes are fine; a NaN spoils its own box only.
+FilStatus fil_grid_pairs(FilGrid *grid, const FilGridQuery *query, const int (**pairs)[2],
+                         int64_t *pair_count, FilError *error);
 
 #endif

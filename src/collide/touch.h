@@ -9,7 +9,8 @@
 // signed distance along it (negative: they overlap): on_a - on_b = gap * normal. Nearly parallel
 // capsules, flat faces and long edges give two touches and more, so that what rests on a line or a
 // face does not tip from step to step. `feature` is the same for the same pair of features in the
-// next step, so that impulses can be carried over; the features of one pair of pieces differ.
+// next step, so that impulses can be carried over; the features of one pair of pieces differ. Input
+// that is not finite has no touches.
 
 #include <stdint.h>
 
@@ -26,11 +27,12 @@ typedef struct FilTouch {
 #define FIL_TOUCH_MAX 16 // touches of one pair of pieces, at most (meshes: the deepest ones)
 
 /// Two capsules, segments a[0] a[1] and b[0] b[1], wherever the gap is below `reach`: 0, 1, or 2
-/// where they are nearly parallel.
+/// where they are nearly parallel (`feature` 0 and 1 along a; one touch alone is 0).
 int fil_touch_capsules(const double a[2][3], double radius_a, const double b[2][3], double radius_b,
                        double reach, FilTouch out[2]);
 
-/// A capsule of a rod (a) and a solid (b).
+/// A capsule of a rod (a) and a solid (b). `feature`: 0 and 1 are the ends of the capsule's axis,
+/// 2, 3, ... places between them, in order; a solid capsule as above; meshes have their own.
 int fil_touch_capsule_shape(const double a[2][3], double radius, const FilShape *shape,
                             const FilPose *pose, double reach, FilTouch out[FIL_TOUCH_MAX]);
 

@@ -112,7 +112,7 @@ FilStatus fil_scene_rod_along(FilSceneBuild *build, const FilRodSpec *pattern, F
 FilStatus fil_scene_check_fit(FilSceneBuild *build, const FilRodSpec *spec,
                               double gap) FIL_MUST_CHECK;
 
-/// How many capsules stand for a rod, and how large they are.
+/// How many capsules stand for an element of a rod (0: the world chooses), and how large they are.
 int fil_scene_pieces(const FilRodSpec *spec, double length);
 double fil_scene_contact_radius(const FilRodSpec *spec);
 

@@ -1,14 +1,20 @@
 // scene_count.c - how much a scene asks for, from its spec alone.
 //
-// Counts are exact, but for pieces of hairs whose length varies. Bytes of a run are an estimate:
-// those of a rod were measured (allocator counted over rods of 10, 100 and 1000 elements; none
-// takes less than its first chunk, 64 KiB), those of a contact are the rows of H, H A^-1 and W that
-// an average contact has; every piece is taken to have two contacts.
+// Counts are exact, but for pieces where their number is left to the world. Bytes of a run are an
+// estimate: those of a rod were measured (allocator counted over rods of 10, 100 and 1000 elements;
+// none takes less than its first chunk, 64 KiB), those of a contact are the rows of H, H A^-1 and W
+// that an average contact has; every piece is taken to have two contacts.
 #include "scene_build.h"
 
 #include <math.h>
 
-enum { ROD_BYTES = 66000, CONTACT_BYTES = 2000, PIECE_BYTES = 400, FRAME_RAGGED = 100 };
+enum {
+    ROD_BYTES = 66000,
+    CONTACT_BYTES = 2000,
+    PIECE_BYTES = 400,
+    FRAME_RAGGED = 100,
+    PIECES_PER_CURVE = 4
+};
 
 static const struct {
     int element;    // bytes
@@ -31,7 +37,9 @@ static double tables_of(const FilRodSpec *spec) {
 static void add_rods(Count *count, const FilRodSpec *spec, double copies, bool own_shape) {
     const bool tree = spec->tree.count > 0;
     const double elements = tree ? spec->tree.count : spec->elements;
-    const double pieces = (tree ? elements : 1.0) * fil_scene_pieces(spec, spec->length);
+    const bool curved = spec->model == FIL_ROD_HELIX || spec->model == FIL_ROD_CLOTHOID;
+    const int given = fil_scene_pieces(spec, spec->length);
+    const double pieces = elements * (given > 0 ? given : curved ? PIECES_PER_CURVE : 1);
     const double tables = own_shape ? 1.0 : tables_of(spec) / fmax(copies, 1.0);
     count->rods += copies;
     count->elements += copies * elements;

@@ -7,7 +7,7 @@
 #include "math/vec3.h"
 #include "rod/fit.h"
 
-enum { TRIED_ELEMENTS = 10000, PIECES_PER_CURVE = 4 };
+enum { TRIED_ELEMENTS = 10000 };
 
 #define FAIL(build, record, member, ...)                                                     \
     fil_table_fail(&(build)->decoder, &fil_spec_rod, (record), offsetof(FilRodSpec, member), \
@@ -28,13 +28,11 @@ int fil_scene_pieces(const FilRodSpec *spec, double length) {
     if (GIVEN(rod, spec, FilRodSpec, contact_pieces)) {
         return spec->contact_pieces;
     }
-    const bool tree = spec->tree.count > 0;
-    if (GIVEN(rod, spec, FilRodSpec, contact_length)) {
-        const double part = tree ? length / spec->tree.count : length;
-        return (int)fmin(fmax(ceil(part / spec->contact_length - 1e-9), 1.0), 1e7);
+    if (!GIVEN(rod, spec, FilRodSpec, contact_length)) {
+        return 0;
     }
-    const bool curved = spec->model == FIL_ROD_HELIX || spec->model == FIL_ROD_CLOTHOID;
-    return (curved ? PIECES_PER_CURVE : 1) * (tree ? 1 : spec->elements);
+    const int elements = spec->tree.count > 0 ? spec->tree.count : spec->elements;
+    return (int)fmin(fmax(ceil(length / elements / spec->contact_length - 1e-9), 1.0), 1e6);
 }
 
 static FilStatus build_contact(FilSceneBuild *build, const FilRodSpec *spec, FilSceneRod *rod) {

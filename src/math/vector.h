@@ -15,6 +15,13 @@ static inline double fil_dot(const double *a, const double *b, int n) {
     return sum;
 }
 
+/// y += factor x.
+static inline void fil_axpy(double factor, const double *x, double *y, int n) {
+    for (int i = 0; i < n; i++) {
+        y[i] += factor * x[i];
+    }
+}
+
 // Without a way out of the loop, so that it runs in lanes.
 static inline bool fil_all_finite(const double *x, int n) {
     int bad = 0;

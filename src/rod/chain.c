@@ -13,13 +13,12 @@ extern const FilRodTable fil_rod_chain;
 static FilStatus check_natural(const FilRod *rod, int element, const double kappa[3],
                                FilError *error) {
     static const char *const names[3] = {"twist", "kappa1", "kappa2"};
-    (void)rod;
     for (int k = 0; k < 3; k++) {
         if (kappa[k] != 0.0) {
             return fil_fail(error, FIL_E_ARGUMENT,
-                            "natural_curvatures has %s = %g in element %d; the model chain has no "
-                            "frames, it must be 0",
-                            names[k], kappa[k], element);
+                            "%s has %s = %g in element %d; the model chain has no frames, it must "
+                            "be 0",
+                            rod->natural_name, names[k], kappa[k], element);
         }
     }
     return FIL_OK;

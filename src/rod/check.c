@@ -39,9 +39,9 @@ static FilStatus check_size(const FilRodDef *def, FilError *error) {
         return fil_fail(error, FIL_E_ARGUMENT, "element_count is %d; it must be 1 to %d",
                         def->element_count, MAX_ELEMENTS);
     }
-    if (!(def->length > 0.0 && isfinite(def->length))) {
-        return fil_fail(error, FIL_E_ARGUMENT, "length is %g; it must be positive and finite",
-                        show(def->length));
+    if (!(def->length > 0.0 && def->length <= FIL_ROD_LENGTH)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "length is %g; it must be positive and at most %g m",
+                        show(def->length), FIL_ROD_LENGTH);
     }
     if (def->element_lengths == NULL) {
         return FIL_OK;

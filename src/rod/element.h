@@ -19,6 +19,7 @@ typedef double FilLanes __attribute__((vector_size(32)));
 typedef struct FilElementIn {
     FilLanes kappa[6]; // 1/m
     FilLanes rate[6];  // of kappa, 1/(m s)
+    FilLanes push[6];  // of rate, 1/(m s^2)
     FilLanes length;   // m
     // weights of the sums: of the mass matrix (mass and inertia about the tangent, per length), of
     // the momentum and of the inertial forces in h
@@ -33,7 +34,7 @@ typedef struct FilElementEnd {
     FilLanes place[3];                  // r
     FilLanes theta[6][3];               // how the end turns with each degree of freedom
     FilLanes travel[6][3];              // how it moves (D)
-    FilLanes alpha[3], acceleration[3]; // when only kappa moves, and that uniformly
+    FilLanes alpha[3], acceleration[3]; // when only kappa moves
 } FilElementEnd;
 
 // How the start moves: velocity, spin, and the acceleration that is known beforehand (velocity
@@ -66,6 +67,7 @@ typedef struct FilElementNodes {
 typedef struct FilElementWork {
     const FilCollocation *rule;
     int segments;
+    bool forces_only; // the sums are h alone
     FilElementNodes nodes;
 } FilElementWork;
 

@@ -245,24 +245,30 @@ INLINE FIL_KERNEL(combine)(int d, FilLanes (*columns)[3], const FilLanes *k, Fil
     }
 }
 
-// What the rates alone do: spin, drift, alpha' = spin x (R k), a' = alpha x t + spin x (spin x t).
+// What the rates alone do: spin, drift, alpha' = spin x (R k) + R k', a' = alpha x t + spin x (spin
+// x t); k' is their push.
 INLINE FIL_KERNEL(biases)(FIL_KERNEL(Run) * run, int d) {
     FilElementNodes *at = run->at;
-    const FilLanes *k = run->in->rate;
+    const FilLanes *k = run->in->rate, *more = run->in->push;
     int n = run->rule->count;
     for (int i = 0; i < n; i++) {
-        FilLanes here[3], turned[3], u = {0};
+        FilLanes here[3], push[3], turned[3], u = {0};
         u += run->from + run->part * run->rule->nodes[i];
         FIL_KERNEL(combine)(d, at->theta[i], k, at->spin[i]);
         FIL_KERNEL(combine)(d, at->travel[i], k, at->drift[i]);
         for (int c = 0; c < 3; c++) {
             here[c] = d == 3 ? k[c] : k[c] + u * (k[d - 3 + c] - k[c]);
+            push[c] = d == 3 ? more[c] : more[c] + u * (more[d - 3 + c] - more[c]);
         }
         for (int c = 0; c < 3; c++) {
             const FilLanes *row = at->R[i] + (size_t)3 * c;
             turned[c] = row[0] * here[0] + row[1] * here[1] + row[2] * here[2];
         }
         FIL_KERNEL(cross)(at->spin[i], turned, at->slope[i]);
+        for (int c = 0; c < 3; c++) {
+            const FilLanes *row = at->R[i] + (size_t)3 * c;
+            at->slope[i][c] += row[0] * push[0] + row[1] * push[1] + row[2] * push[2];
+        }
     }
     FilElementEnd *end = run->end;
     FIL_KERNEL(integrate)
@@ -456,8 +462,10 @@ INLINE FIL_KERNEL(find_sums)(int d, const FilElementIn *in, const FilElementStar
         if (work->segments > 1) { // else the nodes are those of find_end()
             FIL_KERNEL(run_segment)(&run, d, segment);
         }
-        FIL_KERNEL(sum_rigid)(&run, sums);
-        FIL_KERNEL(sum_curvature)(&run, d, sums);
+        if (!work->forces_only) {
+            FIL_KERNEL(sum_rigid)(&run, sums);
+            FIL_KERNEL(sum_curvature)(&run, d, sums);
+        }
         FIL_KERNEL(sum_forces)(&run, d, start, sums);
     }
 }

@@ -1,25 +1,11 @@
-// reduced.c - rods whose unknowns are curvatures: state, kinematics and the step.
+// reduced.c - rods whose unknowns are curvatures: state, kinematics and forces.
 //
 // Kinematics. Element by element from the root: the end of an element (element.c), turned by the
 // joint, is the start of the next. Velocity and spin go along, and so does the acceleration that is
-// known beforehand: minus gravity, and what the present velocities bring.
+// known beforehand: minus gravity, what the present velocities bring, and a given push.
 //
-// Step. With the elastic force K (q - q_nat) linear in q, q+ = q + dt v', v' = theta v+ + (1 -
-// theta) v, elasticity and damping at the same mean and everything else at the start of the step,
-//     M (v+ - v) + dt (nu K + C) v' + dt K (q - q_nat + theta dt v') = dt F(q, v),
-// where nu is the damping, C the drag (drag per length against the velocity) and F gravity, loads
-// and velocity terms. Hence A v+ = rhs with
-//     A = M + theta dt C + (theta dt nu + theta^2 dt^2) K,
-//     rhs = (M - (1 - theta) dt C) v - dt K (q - q_nat) - (1 - theta) dt (nu + theta dt) K v + dt
-//     F.
-// M and F are taken at the place q + (1 - theta) dt v, F with the velocity foreseen there by a
-// first solve: for theta = 1 that is the start of the step; for theta = 1/2 it is the middle, and
-// the step is of second order. At theta = 1 the step damps and was stable in all that was tried, 11
-// ms included.
-//
-// Root. A clamped root goes where it is held, exactly; a pinned one has three degrees of freedom
-// (spin), a free or sliding one six. What is held moves with its mean rate over the step, which is
-// known and goes to the right-hand side.
+// Root. A clamped root goes where it is held; a pinned one has three degrees of freedom (spin), a
+// free or sliding one six.
 #include "reduced.h"
 
 #include <float.h>
@@ -81,12 +67,16 @@ static FilStatus check_turns(const FilRod *rod, const FilReduced *data, FilError
     return FIL_OK;
 }
 
-static void lay_out_state(const FilRod *rod, double *state, FilReduced *data) {
+void fil_reduced_view(FilReduced *data, bool ahead) {
+    double *state = ahead ? data->ahead_state : data->here_state;
     data->root_place = state;
     data->root_turn = state + 3;
     data->root_rate = state + 12;
     data->kappa = state + 18;
     data->rate = data->kappa + data->kappas;
+}
+
+static void place_root(const FilRod *rod, FilReduced *data) {
     fil_copy3(rod->root_start.position, data->root_place);
     for (int k = 0; k < 9; k++) {
         data->root_turn[k] = rod->root_start.axis[k % 3][k / 3];
@@ -122,8 +112,9 @@ static size_t geometry_count(size_t d) {
     return sum;
 }
 
-static void use_geometry(const FilRod *rod, double *room) {
+void fil_reduced_use(const FilRod *rod, bool ahead) {
     FilReduced *data = fil_reduced(rod);
+    double *room = ahead ? data->ahead : data->here;
     size_t n = (size_t)rod->element_count, d = (size_t)data->d, at = 0;
 #define X(name, count)      \
     data->name = room + at; \
@@ -138,15 +129,14 @@ static bool allocate(FilRod *rod, FilReduced *data) {
     data->child = FIL_NEW(&rod->arena, int, n);
     data->sibling = FIL_NEW(&rod->arena, int, n);
     data->here = FIL_NEW_ZEROED(&rod->arena, double, n *geometry_count(d));
-    if (data->here == NULL) {
+    data->ahead = FIL_NEW_ZEROED(&rod->arena, double, n *geometry_count(d));
+    data->ahead_state = FIL_NEW(&rod->arena, double, 18 + 2 * (size_t)data->kappas);
+    data->after = FIL_NEW(&rod->arena, double, 6 + (size_t)data->kappas);
+    data->push = FIL_NEW_ZEROED(&rod->arena, double, 6 + (size_t)data->kappas);
+    if (rod->arena.failed) {
         return false;
     }
-    use_geometry(rod, data->here);
-    if (rod->theta < 1.0) {
-        data->ahead = FIL_NEW_ZEROED(&rod->arena, double, n *geometry_count(d));
-        data->saved = FIL_NEW(&rod->arena, double, 18 + 2 * (size_t)data->kappas);
-        data->ahead_kappa = FIL_NEW(&rod->arena, double, data->kappas);
-    }
+    fil_reduced_use(rod, false);
 #define X(name, count) data->name = FIL_NEW_ZEROED(&rod->arena, double, n *(count));
     FIL_REDUCED_FACTORS(X)
 #undef X
@@ -190,7 +180,9 @@ FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a rod of %d elements",
                         rod->element_count);
     }
-    lay_out_state(rod, state, data);
+    data->here_state = state;
+    fil_reduced_view(data, false);
+    place_root(rod, data);
     build_tree(rod, data);
     place_curvatures(rod, start, data);
     return check_turns(rod, data, error);
@@ -210,15 +202,17 @@ static void load_lanes(const FilRod *rod, const FilReducedPass *pass, int first,
         int i = lane_element(rod, first, lane);
         const FilStiffness *section = &rod->sections[i];
         const double *kappa = data->kappa + 3 * (size_t)i, *rate = data->rate + 3 * (size_t)i;
+        const double *push = data->push + 6 + 3 * (size_t)i;
         for (int a = 0; a < data->d; a++) {
             in->kappa[a][lane] = kappa[a];
             in->rate[a][lane] = pass->moving ? rate[a] : 0.0;
+            in->push[a][lane] = pass->pushed ? push[a] : 0.0;
         }
-        double mass = section->mass + pass->drag * rod->drag, J = section->spin_inertia;
+        double J = section->spin_inertia;
         in->length[lane] = rod->lengths[i];
-        in->mass[lane] = mass;
+        in->mass[lane] = section->mass + pass->drag * rod->drag;
         in->spin[lane] = J;
-        in->momentum[lane] = pass->momentum * mass - pass->resist * rod->drag;
+        in->momentum[lane] = pass->momentum * section->mass - pass->resist * rod->drag;
         in->spin_momentum[lane] = pass->momentum * J;
         in->force[lane] = pass->dt * section->mass;
         in->spin_force[lane] = pass->dt * J;
@@ -244,13 +238,16 @@ static void store_end(FilReduced *data, const FilElementEnd *end, int lane, int 
 
 static void store_sums(FilReduced *data, const FilElementSums *sums, int lane, int element) {
     size_t i = (size_t)element, d = (size_t)data->d;
-    double *h = data->h + (6 + d) * i;
     store_lane(&sums->mass, lane, 1, data->mass + i);
     store_lane(sums->moment, lane, 3, data->moment + 3 * i);
     store_lane(sums->ww, lane, 6, data->ww + 6 * i);
     store_lane(sums->vk[0], lane, 3 * data->d, data->vk + 3 * d * i);
     store_lane(sums->wk[0], lane, 3 * data->d, data->wk + 3 * d * i);
     store_lane(sums->kk, lane, data->d * (data->d + 1) / 2, data->kk + d * (d + 1) / 2 * i);
+}
+
+static void store_forces(FilReduced *data, const FilElementSums *sums, int lane, int element) {
+    double *h = data->h + (6 + (size_t)data->d) * (size_t)element;
     store_lane(sums->hv, lane, 3, h);
     store_lane(sums->hw, lane, 3, h + 3);
     store_lane(sums->hk, lane, data->d, h + 6);
@@ -313,6 +310,9 @@ static void start_at_root(const FilRod *rod, const FilReducedPass *pass, int i) 
     for (int c = 0; c < 3; c++) {
         fall[c] = -rod->gravity[c];
     }
+    for (int c = 0; pass->pushed && c < 6; c++) {
+        fall[c] += data->push[c];
+    }
     turn_joint(rod, i, straight, data->turn + 9 * n);
     fil_multiply3(data->root_turn, data->turn + 9 * n, data->frame + 9 * n);
     fil_copy3(data->root_place, data->place + 3 * n);
@@ -373,6 +373,7 @@ void fil_reduced_pass(const FilRod *rod, const FilReducedPass *pass) {
             memset(in.kappa, 0, sizeof in.kappa);
             work.segments = 1;
         }
+        work.forces_only = pass->forces_only;
         data->kernels->end(&in, &work, &end);
         for (int lane = 0; lane < count; lane++) {
             store_end(data, &end, lane, first + lane);
@@ -384,7 +385,10 @@ void fil_reduced_pass(const FilRod *rod, const FilReducedPass *pass) {
         load_start(rod, first, &start);
         data->kernels->sums(&in, &start, &work, &sums);
         for (int lane = 0; lane < count; lane++) {
-            store_sums(data, &sums, lane, first + lane);
+            store_forces(data, &sums, lane, first + lane);
+            if (!pass->forces_only) {
+                store_sums(data, &sums, lane, first + lane);
+            }
         }
     }
     data->stale = !pass->moving;
@@ -398,6 +402,19 @@ void fil_reduced_update(const FilRod *rod) {
 
 void fil_reduced_refresh(FilRod *rod) {
     fil_reduced(rod)->stale = true;
+}
+
+double fil_reduced_spin(const FilRod *rod) {
+    const FilReduced *data = fil_reduced(rod);
+    double fastest = 0.0;
+    for (size_t i = 0; i < (size_t)rod->element_count; i++) {
+        double end[3];
+        const double *start = data->motion + 6 * i + 3;
+        combine(data->d, data->theta + 3 * (size_t)data->d * i, data->rate + 3 * i, end);
+        fil_add3(1.0, start, end);
+        fastest = fmax(fastest, fmax(fil_dot3(start, start), fil_dot3(end, end)));
+    }
+    return sqrt(fastest);
 }
 
 // --- a section inside an element -----------------------------------------------------------------
@@ -549,8 +566,7 @@ void fil_reduced_elastic(const FilRod *rod, int i, double *force) {
     }
 }
 
-// K rate of element i.
-static void stiffen(const FilRod *rod, int i, const double *rate, double *force) {
+void fil_reduced_stiffen(const FilRod *rod, int i, const double *rate, double *force) {
     int d = fil_reduced(rod)->d;
     const double *K = rod->sections[i].kappa;
     double l = rod->lengths[i];
@@ -562,304 +578,4 @@ static void stiffen(const FilRod *rod, int i, const double *rate, double *force)
         force[c] = l * K[c] * (2.0 * rate[c] + rate[3 + c]) / 6.0;
         force[3 + c] = l * K[c] * (rate[c] + 2.0 * rate[3 + c]) / 6.0;
     }
-}
-
-// --- the step ------------------------------------------------------------------------------------
-
-// How the root moves in the mean over the step as far as it is held: world velocity and spin.
-// False when it does not move.
-static bool find_root_rate(const FilRod *rod, double dt, double rate[6]) {
-    const FilReduced *data = fil_reduced(rod);
-    memset(rate, 0, 6 * sizeof(double));
-    if (rod->root_end.motion == NULL || data->root == 6) {
-        return false;
-    }
-    FilPose pose;
-    double Q[9], turned[3];
-    fil_rod_end_pose(rod, &rod->root_end, rod->state[0] + dt, &pose);
-    for (int c = 0; c < 3; c++) {
-        rate[c] = (pose.position[c] - data->root_place[c]) / dt;
-    }
-    if (data->root == 3) {
-        return true;
-    }
-    for (int k = 0; k < 9; k++) {
-        const double *now = data->root_turn + (size_t)(k % 3) * 3;
-        Q[k] = pose.axis[0][k / 3] * now[0] + pose.axis[1][k / 3] * now[1] +
-               pose.axis[2][k / 3] * now[2];
-    }
-    fil_rotation_log(Q, turned);
-    for (int c = 0; c < 3; c++) {
-        rate[3 + c] = turned[c] / dt;
-    }
-    return true;
-}
-
-// Take the momentum of the whole rod, moving with its root as one rigid body, out of h.
-static void subtract_rigid(const FilRod *rod, const double rate[6]) {
-    FilReduced *data = fil_reduced(rod);
-    size_t d = (size_t)data->d;
-    for (size_t i = 0; i < (size_t)rod->element_count; i++) {
-        double arm[3], world[3], v[3], w[3], ws[3], sv[3], Iw[3];
-        const double *s = data->moment + 3 * i, *I = data->ww + 6 * i;
-        double *h = data->h + (6 + d) * i;
-        fil_subtract3(data->place + 3 * i, data->root_place, arm);
-        fil_cross3(rate + 3, arm, world);
-        fil_add3(1.0, rate, world);
-        fil_apply_transposed3(data->frame + 9 * i, world, v);
-        fil_apply_transposed3(data->frame + 9 * i, rate + 3, w);
-        fil_cross3(w, s, ws);
-        fil_cross3(s, v, sv);
-        Iw[0] = I[0] * w[0] + I[1] * w[1] + I[2] * w[2];
-        Iw[1] = I[1] * w[0] + I[3] * w[1] + I[4] * w[2];
-        Iw[2] = I[2] * w[0] + I[4] * w[1] + I[5] * w[2];
-        for (int c = 0; c < 3; c++) {
-            h[c] -= data->mass[i] * v[c] + ws[c];
-            h[3 + c] -= sv[c] + Iw[c];
-        }
-        for (size_t a = 0; a < d; a++) {
-            h[6 + a] -=
-                fil_dot3(data->vk + 3 * (d * i + a), v) + fil_dot3(data->wk + 3 * (d * i + a), w);
-        }
-    }
-}
-
-// Add the elastic and damping part of the right-hand side.
-static void add_elastic(const FilRod *rod, double dt, double *rhs) {
-    const FilReduced *data = fil_reduced(rod);
-    double strain[6], resist[6];
-    double late = (1.0 - rod->theta) * dt * (rod->damping + rod->theta * dt);
-    for (int i = 0; i < rod->element_count; i++) {
-        fil_reduced_elastic(rod, i, strain);
-        stiffen(rod, i, data->rate + 3 * (size_t)i, resist);
-        for (int a = 0; a < data->d; a++) {
-            rhs[data->root + 3 * i + a] -= dt * strain[a] + late * resist[a];
-        }
-    }
-}
-
-// Momentum, gravity, loads and velocity terms into `rhs`, and the factors.
-static void factor_step(const FilRod *rod, double dt, const double *known, double *rhs) {
-    const FilReduced *data = fil_reduced(rod);
-    double theta = rod->theta, stiff = theta * dt * (rod->damping + theta * dt);
-    fil_reduced_pass(rod, &(FilReducedPass){.dt = dt,
-                                            .momentum = 1.0,
-                                            .drag = theta * dt,
-                                            .resist = dt,
-                                            .moving = true,
-                                            .sums = true});
-    if (!data->sane) {
-        return;
-    }
-    if (known != NULL) {
-        subtract_rigid(rod, known);
-    }
-    fil_reduced_add_loads(rod, dt);
-    fil_reduced_gather(rod, rhs);
-    if (data->recursive) {
-        fil_recursive_factor(rod, stiff);
-    } else {
-        fil_composite_factor(rod, stiff);
-    }
-}
-
-static void solve_factored(const FilRod *rod, double *x) {
-    if (fil_reduced(rod)->recursive) {
-        fil_recursive_solve(rod, x);
-    } else {
-        fil_composite_solve(rod, x);
-    }
-}
-
-static void turn_root(FilReduced *data, const double turn[3]);
-
-// Move the state by `lead` seconds along its velocity.
-static void go_ahead(FilReduced *data, double lead) {
-    double shift[6];
-    for (int c = 0; c < 6; c++) {
-        shift[c] = lead * data->root_rate[c];
-    }
-    fil_add3(1.0, shift, data->root_place);
-    turn_root(data, shift + 3);
-    for (int k = 0; k < data->kappas; k++) {
-        data->kappa[k] += lead * data->rate[k];
-    }
-}
-
-// The velocities become those of the place ahead, foreseen with v+ = `after`.
-static void foresee(const FilRod *rod, const double *known, const double *after) {
-    FilReduced *data = fil_reduced(rod);
-    double part = 1.0 - rod->theta;
-    for (int c = 0; c < 6; c++) {
-        int k = c - (6 - data->root); // degree of freedom, below 0 where the root is held
-        double next = k >= 0 ? after[k] : known[c];
-        data->root_rate[c] += part * (next - data->root_rate[c]);
-    }
-    for (int k = 0; k < data->kappas; k++) {
-        data->rate[k] += part * (after[data->root + k] - data->rate[k]);
-    }
-}
-
-// theta < 1: mass matrix and forces at the place q + (1 - theta) dt v, forces with the velocity
-// foreseen there: a first solve with the present velocity foresees it.
-static void prepare_ahead(FilRod *rod, double dt, const double known[6], bool driven, double *rhs) {
-    FilReduced *data = fil_reduced(rod);
-    size_t bytes = sizeof(double) * (18 + 2 * (size_t)data->kappas);
-    const double *kappa = data->saved + 18;
-    bool stale = data->stale;
-    memcpy(data->saved, data->root_place, bytes);
-    use_geometry(rod, data->ahead);
-    go_ahead(data, (1.0 - rod->theta) * dt);
-    memcpy(data->ahead_kappa, data->kappa, sizeof(double) * (size_t)data->kappas);
-    factor_step(rod, dt, driven ? known : NULL, rhs);
-    if (data->sane) {
-        memcpy(data->kappa, kappa, sizeof(double) * (size_t)data->kappas);
-        add_elastic(rod, dt, rhs); // of the present shape
-        solve_factored(rod, rhs);
-        memcpy(data->kappa, data->ahead_kappa, sizeof(double) * (size_t)data->kappas);
-        fil_reduced_pass(rod, &(FilReducedPass){.momentum = 1.0,
-                                                .drag = rod->theta * dt,
-                                                .resist = dt,
-                                                .moving = true,
-                                                .sums = true});
-        if (driven) {
-            subtract_rigid(rod, known);
-        }
-        fil_reduced_gather(rod, data->forces);
-        foresee(rod, known, rhs);
-        fil_reduced_pass(rod, &(FilReducedPass){.dt = dt, .moving = true, .sums = true});
-        fil_reduced_add_loads(rod, dt);
-        fil_reduced_gather(rod, rhs);
-        for (int k = 0; k < rod->dof_count; k++) {
-            rhs[k] += data->forces[k];
-        }
-    }
-    memcpy(data->root_place, data->saved, bytes);
-    use_geometry(rod, data->here);
-    data->stale = stale;
-}
-
-double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
-    (void)guess; // the step is linear in v+
-    FilReduced *data = fil_reduced(rod);
-    double known[6];
-    bool driven = find_root_rate(rod, dt, known);
-    if (data->ahead != NULL) {
-        prepare_ahead(rod, dt, known, driven, rhs);
-    } else {
-        factor_step(rod, dt, driven ? known : NULL, rhs);
-    }
-    if (!data->sane) {
-        for (int k = 0; k < rod->dof_count; k++) {
-            rhs[k] = (double)NAN; // the step is refused
-        }
-        return 0.0;
-    }
-    add_elastic(rod, dt, rhs);
-    return 0.0;
-}
-
-void fil_reduced_solve(const FilRod *rod, double *x) {
-    const FilReduced *data = fil_reduced(rod);
-    if (!data->sane) {
-        return;
-    }
-    if (data->ahead != NULL) {
-        use_geometry(rod, data->ahead);
-    }
-    solve_factored(rod, x);
-    use_geometry(rod, data->here);
-}
-
-void fil_reduced_get_velocity(const FilRod *rod, double *velocity) {
-    const FilReduced *data = fil_reduced(rod);
-    memcpy(velocity, data->root_rate + 6 - data->root, sizeof(double) * (size_t)data->root);
-    memcpy(velocity + data->root, data->rate, sizeof(double) * (size_t)data->kappas);
-}
-
-void fil_reduced_stop(FilRod *rod) {
-    FilReduced *data = fil_reduced(rod);
-    memset(data->root_rate, 0, sizeof(double) * 6);
-    memset(data->rate, 0, sizeof(double) * (size_t)data->kappas);
-    data->stale = true;
-}
-
-// The root frame turned by the rotation vector `turn`, world axes.
-static void turn_root(FilReduced *data, const double turn[3]) {
-    double Q[9], turned[9];
-    fil_rotation_exp(turn, Q);
-    fil_multiply3(Q, data->root_turn, turned);
-    fil_rotation_polish(turned);
-    memcpy(data->root_turn, turned, sizeof turned);
-}
-
-void fil_reduced_move(FilRod *rod, const double *dx) {
-    FilReduced *data = fil_reduced(rod);
-    if (data->root == 6) {
-        fil_add3(1.0, dx, data->root_place);
-    }
-    if (data->root > 0) {
-        turn_root(data, dx + data->root - 3);
-    }
-    for (int k = 0; k < data->kappas; k++) {
-        data->kappa[k] += dx[data->root + k];
-    }
-    data->stale = true;
-}
-
-// The root's pose as far as it is held.
-static void place_root(FilRod *rod, double time) {
-    FilReduced *data = fil_reduced(rod);
-    FilPose pose;
-    fil_rod_end_pose(rod, &rod->root_end, time, &pose);
-    fil_copy3(pose.position, data->root_place);
-    for (int k = 0; data->root == 0 && k < 9; k++) {
-        data->root_turn[k] = pose.axis[k % 3][k / 3];
-    }
-}
-
-void fil_reduced_place_ends(FilRod *rod) {
-    FilReduced *data = fil_reduced(rod);
-    if (rod->root_end.motion != NULL && data->root < 6) {
-        place_root(rod, 0.0);
-        data->stale = true;
-    }
-}
-
-// A held root is where it is held.
-static void follow_root(FilRod *rod, double dt) {
-    FilReduced *data = fil_reduced(rod);
-    double rate[6];
-    bool driven = find_root_rate(rod, dt, rate);
-    int held = 6 - data->root; // velocity, and spin where clamped
-    memcpy(data->root_rate, rate, sizeof(double) * (size_t)held);
-    if (driven) {
-        place_root(rod, rod->state[0] + dt);
-    }
-}
-
-void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
-    FilReduced *data = fil_reduced(rod);
-    double before = (1.0 - rod->theta) * dt, after = rod->theta * dt, shift[6];
-    double *root = data->root_rate + 6 - data->root;
-    for (int k = 0; k < data->root; k++) {
-        shift[k] = before * root[k] + after * velocity[k];
-        root[k] = velocity[k];
-    }
-    if (data->root < 6) {
-        follow_root(rod, dt);
-    }
-    if (data->root == 6) {
-        fil_add3(1.0, shift, data->root_place);
-    }
-    if (data->root > 0) {
-        turn_root(data, shift + data->root - 3);
-    }
-    const double *rate = velocity + data->root;
-    for (int k = 0; k < data->kappas; k++) {
-        data->kappa[k] += before * data->rate[k] + after * rate[k];
-        data->rate[k] = rate[k];
-    }
-    rod->state[0] += dt;
-    data->stale = true;
 }

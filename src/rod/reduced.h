@@ -64,11 +64,12 @@ typedef struct FilReduced {
     FIL_REDUCED_PASSING(X)
 #undef X
     bool shares; // the passing arrays are the thread's
-    // theta < 1: the step is made at a shape ahead of the state, which has a geometry of its own
-    double *here, *ahead;   // blocks of geometry; ahead: NULL for theta = 1
-    double *saved;          // [18 + 2 kappas]: the state meanwhile
-    double *ahead_kappa;    // [kappas]
-    double root_factor[81]; // Cholesky factor of what is unknown at the root
+    // the step is made at a shape ahead of the state, which has a geometry of its own
+    double *here, *ahead;             // blocks of geometry
+    double *here_state, *ahead_state; // [18 + 2 kappas] what the views are of
+    double *after;                    // [6 + kappas]: a guess of the velocities after the step
+    double *push;                     // [6 + kappas]: their mean acceleration
+    double root_factor[81];           // Cholesky factor of what is unknown at the root
     int root_first[9];
     double root_axes[9];   // frame of the root when they were made
     double root_wrench[6]; // on the root, in its axes
@@ -86,18 +87,26 @@ static inline FilReduced *fil_reduced(const FilRod *rod) {
 
 // What a pass over the rod finds.
 typedef struct FilReducedPass {
-    double dt;       // weight of the known forces
-    double momentum; // weight of the momentum
-    double drag;     // s: theta dt, time that the drag acts in the mass matrix
-    double resist;   // s: dt, time that the drag acts on the velocities
-    bool moving;     // else velocities are taken as zero
-    bool sums;       // inertia and forces too, not geometry and motion alone
+    double dt;        // weight of the known forces
+    double momentum;  // weight of the momentum
+    double drag;      // s: theta dt, time that the drag acts in the mass matrix
+    double resist;    // s: dt, time that the drag acts on the velocities
+    bool moving;      // else velocities are taken as zero
+    bool pushed;      // the velocities change as `push` says, else they stay
+    bool sums;        // inertia and forces too, not geometry and motion alone
+    bool forces_only; // of the sums, the force h alone
 } FilReducedPass;
 
 /// Geometry, motion, and as asked the mass matrix and the force h of all elements.
 void fil_reduced_pass(const FilRod *rod, const FilReducedPass *pass);
+/// The geometry and the views of the state that are worked with: those of the state itself, or of
+/// the place ahead.
+void fil_reduced_use(const FilRod *rod, bool ahead);
+void fil_reduced_view(FilReduced *data, bool ahead);
 /// Geometry and motion of the present state.
 void fil_reduced_update(const FilRod *rod);
+/// The fastest spin of the joints and tips after a pass, rad/s.
+double fil_reduced_spin(const FilRod *rod);
 /// Add the loads, times `dt`, to h.
 void fil_reduced_add_loads(const FilRod *rod, double dt);
 /// Generalised forces [dof_count] of all h.
@@ -113,10 +122,15 @@ void fil_reduced_section(const FilRod *rod, int element, double u, FilReducedSec
 /// K (kappa - natural) of one element, [d]; and the elastic stiffness of element i: the block of
 /// curvature values p and q (0 start, 1 end) is a multiple of diag(K).
 void fil_reduced_elastic(const FilRod *rod, int i, double *force);
+/// K rate of one element.
+void fil_reduced_stiffen(const FilRod *rod, int i, const double *rate, double *force);
 double fil_reduced_hat(const FilRod *rod, int i, int p, int q);
 
 // The functions of the table.
 FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *error);
+void fil_reduced_refresh(FilRod *rod);
+
+// --- reduced_step.c ------------------------------------------------------------------------------
 double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 void fil_reduced_solve(const FilRod *rod, double *x);
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity);
@@ -124,7 +138,6 @@ void fil_reduced_get_velocity(const FilRod *rod, double *velocity);
 void fil_reduced_stop(FilRod *rod);
 void fil_reduced_place_ends(FilRod *rod);
 void fil_reduced_move(FilRod *rod, const double *dx);
-void fil_reduced_refresh(FilRod *rod);
 
 // --- reduced_look.c ------------------------------------------------------------------------------
 void fil_reduced_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);

@@ -107,6 +107,8 @@ static FilStatus copy_arrays(FilRod *rod, const FilRodDef *def, FilError *error)
     }
     rod->load_count = def->load_count;
     spread_uniform(def->natural_curvature, n, rod->natural);
+    rod->natural_name =
+        def->natural_curvatures != NULL ? "natural_curvatures" : "natural_curvature";
     if (def->natural_curvatures != NULL) {
         fil_rod_spread(def->natural_curvatures, def->natural_count, n, rod->natural);
     }
@@ -141,6 +143,7 @@ static FilStatus build(FilRod *rod, const FilRodDef *def, FilError *error) {
     rod->trial = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
     rod->rows = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
     rod->columns = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
+    rod->row_inverse = FIL_NEW_ZEROED(&rod->arena, double, rows *rows + 1);
     rod->saved = FIL_NEW(&rod->arena, double, rod->state_count);
     if (rod->arena.failed) {
         return fail_memory(rod, error);
@@ -316,6 +319,7 @@ FilStatus fil_rod_set_natural(FilRod *rod, const double *curvatures, int count, 
     }
     FIL_TRY(
         fil_rod_table_check(curvatures, count, rod->element_count, "natural_curvatures", error));
+    rod->natural_name = "natural_curvatures";
     for (int i = 0; i < count && rod->table->check_natural != NULL; i++) {
         int element = i < rod->element_count ? i : i - 1;
         FIL_TRY(rod->table->check_natural(rod, element, curvatures + 3 * (size_t)i, error));
@@ -326,9 +330,9 @@ FilStatus fil_rod_set_natural(FilRod *rod, const double *curvatures, int count, 
 }
 
 FilStatus fil_rod_set_length(FilRod *rod, double length, FilError *error) {
-    if (!(length > 0.0 && isfinite(length))) {
-        return fil_fail(error, FIL_E_ARGUMENT, "length is %g; it must be positive and finite",
-                        isnan(length) ? (double)NAN : length);
+    if (!(length > 0.0 && length <= FIL_ROD_LENGTH)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "length is %g; it must be positive and at most %g m",
+                        isnan(length) ? (double)NAN : length, FIL_ROD_LENGTH);
     }
     fil_rod_grow_to(rod, length);
     if (rod->growth != 0.0) { // from here on it grows as before

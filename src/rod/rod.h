@@ -17,8 +17,10 @@
 #include "base/arena.h"
 #include "filum/rod.h"
 
-#define FIL_ROD_STATE 2 // numbers of the state that all models have: time, length
-#define FIL_ROD_ROWS 12 // rows that hold both ends, at most
+#define FIL_ROD_STATE 2          // numbers of the state that all models have: time, length
+#define FIL_ROD_ROWS 12          // rows that hold both ends, at most
+#define FIL_ROD_LENGTH 1e15      // m: no rod is longer
+#define FIL_ROD_LONGEST_STEP 1e9 // s
 
 typedef struct FilRodTable FilRodTable;
 
@@ -51,8 +53,9 @@ struct FilRod {
     double *start_lengths; // [element_count] m
 
     // parameters: may change between steps
-    double *lengths; // [element_count] m, now
-    double *natural; // [element_count][2][3] 1/m: kappa at the two ends of each element
+    double *lengths;          // [element_count] m, now
+    double *natural;          // [element_count][2][3] 1/m: kappa at the two ends of each element
+    const char *natural_name; // the field that it came from
     double gravity[3];
     double damping, drag;
     FilRodLoad *loads; // [load_count], room for load_room
@@ -66,6 +69,7 @@ struct FilRod {
     // scratch of fil_rod_step
     double *rhs, *before, *velocity, *trial; // [dof_count]
     double *rows, *columns;                  // [row_count][dof_count]: C and A^-1 C^T
+    double *row_inverse;                     // [row_count][row_count]: (C A^-1 C^T)^+
     double *saved;                           // [state_count]
     FilStatus step_status;                   // of the last step in fil_rods_step()
 };
@@ -144,6 +148,16 @@ struct FilRodTable {
 /// The table of a model.
 const FilRodTable *fil_rod_table(FilRodModel model);
 
+// --- the parts of a step (step.c) ----------------------------------------------------------------
+
+/// Whether a step of `dt` from now is a step at all, and its driven ends have places to go to.
+FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error);
+/// v+ of a step without contacts into rod->velocity.
+void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info);
+/// Take the step with the velocity v+ of its end; the rod stays as it was when that would leave the
+/// range of numbers.
+FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilError *error);
+
 // --- shared small parts --------------------------------------------------------------------------
 
 /// Where and how an end is held at `time`, for ends that are held at all.
@@ -171,6 +185,11 @@ void fil_rod_solve_rows(int m, double *S, double *b);
 /// the loads: dense symmetric, [dof_count][dof_count]; and how far the shape is from an equilibrium
 /// (statics.c). May fail for want of memory.
 FilStatus fil_statics_hessian(FilRod *rod, double *H, double *residual, FilError *error);
+
+/// x, the step A^-1 rhs without the rows that hold the ends, becomes the step with them;
+/// rod->before is the velocity at its start. Returns how far from where they are held the ends will
+/// be, to first order, relative to the length (m, rad): 0 unless the rod cannot follow.
+double fil_rod_hold_ends(FilRod *rod, double dt, double *x);
 
 /// Allocate the state: `count` numbers of the model's own, which follow the common ones. Returns
 /// where they start, NULL when there is no memory.

@@ -23,7 +23,7 @@ static const double newton_tolerance = 1e-10, hold_tolerance = 1e-6;
 // x, the step without the rows C, becomes the step with them. Returns how far from where they are
 // held the ends will be, to first order, relative to the length (m, rad): 0 unless the rod cannot
 // follow.
-static double hold_ends(FilRod *rod, double dt, double *x) {
+double fil_rod_hold_ends(FilRod *rod, double dt, double *x) {
     int n = rod->dof_count, m = rod->row_count;
     if (m == 0) {
         return 0.0;
@@ -129,7 +129,7 @@ static double find_trial(FilRod *rod, double dt) {
     for (int k = 0; known && k < n; k++) {
         rod->trial[k] = rod->velocity[k] - rod->trial[k];
     }
-    return hold_ends(rod, dt, rod->trial);
+    return fil_rod_hold_ends(rod, dt, rod->trial);
 }
 
 // Of the step's equations at v+; where the model has no cheaper way, A is made ready on the way.
@@ -138,10 +138,10 @@ static double find_residual(FilRod *rod, double dt, const double *velocity) {
                                         : rod->table->prepare(rod, dt, velocity, rod->rhs);
 }
 
-// v+ into rod->velocity.
-static void find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
+void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
     int n = rod->dof_count;
     size_t bytes = sizeof(double) * (size_t)n;
+    *info = (FilRodStepInfo){0};
     rod->table->get_velocity(rod, rod->velocity);
     memcpy(rod->before, rod->velocity, bytes);
     info->residual = rod->table->prepare(rod, dt, NULL, rod->rhs);
@@ -149,8 +149,8 @@ static void find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
         double gap = find_trial(rod, dt);
         if (rod->table->merit == NULL) {
             memcpy(rod->velocity, rod->trial, bytes);
-            info->residual = gap;
-            info->converged = gap <= hold_tolerance;
+            info->converged = gap <= hold_tolerance && info->residual == 0.0;
+            info->residual = fmax(gap, info->residual);
             return;
         }
         if (info->iterations > 1) {
@@ -194,41 +194,60 @@ static double length_at(const FilRod *rod, double time) {
 
 static FilStatus check_growth(const FilRod *rod, double time, FilError *error) {
     double length = length_at(rod, time);
-    if (rod->growth != 0.0 && !(length > 0.0 && isfinite(length))) {
-        return fil_fail(error, FIL_E_ARGUMENT,
-                        "growth is %g; at time %g s the length would be %g, it must be positive",
-                        rod->growth, time, length);
+    if (rod->growth != 0.0 && !(length > 0.0 && length <= FIL_ROD_LENGTH)) {
+        return fil_fail(
+            error, FIL_E_ARGUMENT,
+            "growth is %g; at time %g s the length would be %g, it must be positive and "
+            "at most %g m",
+            rod->growth, time, length, FIL_ROD_LENGTH);
     }
     return FIL_OK;
 }
 
-FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
-    if (!(dt > 0.0 && isfinite(dt))) {
-        return fil_fail(error, FIL_E_ARGUMENT, "dt is %g; it must be positive and finite",
-                        isnan(dt) ? (double)NAN : dt);
+static FilStatus fail_step(const FilRod *rod, double dt, FilError *error) {
+    double largest = rod->table->largest_step(rod);
+    if (!(largest > 0.0 && largest < dt)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "dt is %g; the rod leaves the range of numbers", dt);
+    }
+    return fil_fail(error, FIL_E_ARGUMENT,
+                    "dt is %g; the rod leaves the range of numbers, a step of %.1g may do", dt,
+                    largest);
+}
+
+FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error) {
+    if (!(dt > 0.0 && dt <= FIL_ROD_LONGEST_STEP)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "dt is %g; it must be positive and at most %g s",
+                        isnan(dt) ? (double)NAN : dt, FIL_ROD_LONGEST_STEP);
     }
     FIL_TRY(check_motions(rod, rod->state[0] + dt, error));
-    FIL_TRY(check_growth(rod, rod->state[0] + dt, error));
-    FilRodStepInfo unused = {0};
-    FilRodStepInfo *result = info != NULL ? info : &unused;
-    *result = (FilRodStepInfo){0};
+    return check_growth(rod, rod->state[0] + dt, error);
+}
+
+FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilError *error) {
     fil_rod_get_state(rod, rod->saved);
-    find_velocity(rod, dt, result);
-    if (fil_all_finite(rod->velocity, rod->dof_count)) {
-        rod->table->advance(rod, dt, rod->velocity);
+    bool finite = fil_all_finite(velocity, rod->dof_count);
+    if (finite) {
+        rod->table->advance(rod, dt, velocity);
     }
-    if (!fil_all_finite(rod->velocity, rod->dof_count) ||
-        !fil_all_finite(rod->state, rod->state_count)) {
-        result->converged = false;
+    if (!finite || !fil_all_finite(rod->state, rod->state_count)) {
         FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
-        return fil_fail(error, FIL_E_ARGUMENT,
-                        "dt is %g; the rod leaves the range of numbers, a step of %.1g may do", dt,
-                        rod->table->largest_step(rod));
+        return fail_step(rod, dt, error);
     }
     if (rod->growth != 0.0) {
         fil_rod_grow_to(rod, length_at(rod, rod->state[0]));
     }
     return FIL_OK;
+}
+
+FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
+    FilRodStepInfo unused;
+    FilRodStepInfo *result = info != NULL ? info : &unused;
+    *result = (FilRodStepInfo){0};
+    FIL_TRY(fil_rod_check_step(rod, dt, error));
+    fil_rod_find_velocity(rod, dt, result);
+    FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, error);
+    result->converged = result->converged && status == FIL_OK;
+    return status;
 }
 
 typedef struct Batch {

@@ -1,0 +1,275 @@
+#ifndef FIL_WORLD_H
+#define FIL_WORLD_H
+
+/// The world: rods and rigid bodies that touch each other and obstacles, with exact friction.
+///
+/// Make a world, add materials, obstacles and bodies, then step it. Each step finds the contacts,
+/// solves the frictional problem of the whole step (filum/friction.h) and moves everything. A step
+/// whose solve did not converge is a result, not an error: FilStepInfo says so, with its residual.
+///
+/// Whatever is added gets a number, counted from 0 for each kind. The rods themselves are reached
+/// by fil_world_rod() and looked at with filum/rod.h. The same world stepped on any number of
+/// threads gives the same bits.
+
+#include "filum/friction.h"
+#include "filum/rigid.h"
+#include "filum/rod.h"
+#include "filum/shape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// How contact and friction are treated. All but `exact` are comparators: what others do.
+#define FIL_CONTACT_TABLE(X)                                          \
+    X(FIL_CONTACT_EXACT, "exact", "bodies never overlap (Signorini)") \
+    X(FIL_CONTACT_PENALTY, "penalty", "springs push overlap apart, explicitly (comparator)")
+
+#define FIL_FRICTION_LAW_TABLE(X)                                                    \
+    X(FIL_LAW_EXACT, "exact", "Coulomb friction, with its cone")                     \
+    X(FIL_LAW_REGULARISED, "regularised",                                            \
+      "proportional to the slip speed below a threshold: it creeps (comparator)")    \
+    X(FIL_LAW_TRESCA, "tresca", "threshold from a frictionless solve (comparator)")  \
+    X(FIL_LAW_CONVEX, "convex", "one convex problem a step: it lifts (comparator)")  \
+    X(FIL_LAW_LINEARISED, "linearised", "a pyramid in place of the cone (comparator)")
+
+typedef enum FilContactKind { FIL_CONTACT_TABLE(FIL_NAMED_ENUM) FIL_CONTACT_COUNT } FilContactKind;
+typedef enum FilFrictionLaw { FIL_FRICTION_LAW_TABLE(FIL_NAMED_ENUM) FIL_LAW_COUNT } FilFrictionLaw;
+
+/// "exact" for FIL_CONTACT_EXACT; NULL when out of range.
+FIL_API const char *fil_contact_kind_name(FilContactKind kind);
+FIL_API const char *fil_friction_law_name(FilFrictionLaw law);
+
+typedef struct FilWorldDef {
+    double step;             ///< s
+    double gravity[3];       ///< m/s^2, of all rods and bodies
+    double wind[3];          ///< m/s, of the air that drags rods along
+    double friction_default; ///< for pairs of materials that nobody set; below 0: that is an error
+    FilContactKind contact;
+    FilFrictionLaw law;
+    FilFrictionSettings solver; ///< tolerance, thread_count, and which solver for `exact`
+    double margin;              ///< m: contacts are found this long before they touch; 0: choose
+    double penalty_stiffness;   ///< N/m, for `penalty`
+    double penalty_damping;     ///< N s/m, for `penalty`
+    double slip_speed;          ///< m/s: slower than this `regularised` and `penalty` creep
+    int max_newton;   ///< linearisations of elasticity in a step with contacts, at least 1
+    int max_halvings; ///< how often a step may be halved that is too violent, 0 to 20
+    bool sleeping;    ///< bodies that come to rest are left alone until touched
+} FilWorldDef;
+
+/// 1 ms, gravity along -z, exact friction to 1e-8, all threads, no sleeping.
+FIL_API FilWorldDef fil_world_def_default(void);
+
+typedef struct FilWorld FilWorld;
+
+/// Make an empty world. The caller owns `*out` and gives it back with fil_world_destroy().
+FIL_API FIL_MUST_CHECK FilStatus fil_world_create(const FilWorldDef *def,
+                                                  const FilAllocator *allocator, FilWorld **out,
+                                                  FilError *error);
+FIL_API void fil_world_destroy(FilWorld *world); ///< NULL is fine
+
+// --- what is in it -------------------------------------------------------------------------------
+
+/// A kind of surface. `restitution`: 0 .. 1, a pair rebounds with the larger one of the two.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_add_material(FilWorld *world, double restitution,
+                                                        int *material, FilError *error);
+/// The coefficient of friction between two materials, >= 0.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_set_friction(FilWorld *world, int a, int b, double mu,
+                                                        FilError *error);
+
+/// How a body takes part in contact.
+typedef struct FilSurface {
+    int material;
+    bool ghost;    ///< touches nothing
+    double radius; ///< m, of the capsules of a rod; 0: the radius of its section
+    int pieces;    ///< capsules of each element of a rod; 0: enough for its natural curls
+    bool self;     ///< a rod touches itself
+} FilSurface;
+
+/// Material 0, as fine as needed, touching itself.
+FIL_API FilSurface fil_surface_default(void);
+
+/// Gravity of the definition is replaced by that of the world.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_add_rod(FilWorld *world, const FilRodDef *def,
+                                                   const FilSurface *surface, int *rod,
+                                                   FilError *error);
+FIL_API FIL_MUST_CHECK FilStatus fil_world_add_rigid(FilWorld *world, const FilRigidDef *def,
+                                                     const FilSurface *surface, int *rigid,
+                                                     FilError *error);
+
+/// Something that nothing moves but its own motion.
+typedef struct FilObstacleDef {
+    FilShape shape; ///< a mesh is borrowed: it must outlive the world
+    FilPose pose;   ///< at time 0
+    /// Overwrite `pose`, which holds the start pose, with the pose at `time` (s), a continuous
+    /// function. NULL: it stays.
+    void (*motion)(void *user, double time, FilPose *pose);
+    void *user;
+} FilObstacleDef;
+
+FIL_API FIL_MUST_CHECK FilStatus fil_world_add_obstacle(FilWorld *world, const FilObstacleDef *def,
+                                                        const FilSurface *surface, int *obstacle,
+                                                        FilError *error);
+
+// One table: what a joint or a contact is about.
+#define FIL_BODY_KINDS(X)      \
+    X(FIL_BODY_WORLD, "world") \
+    X(FIL_BODY_ROD, "rod")     \
+    X(FIL_BODY_RIGID, "rigid") \
+    X(FIL_BODY_OBSTACLE, "obstacle")
+
+#define FIL_BODY_ENUM(code, name) code,
+typedef enum FilBodyKind { FIL_BODY_KINDS(FIL_BODY_ENUM) FIL_BODY_KIND_COUNT } FilBodyKind;
+
+/// One side of a joint: the section of a rod at arc length `s`, or a place of a rigid body or an
+/// obstacle. A place of the world stays where it is.
+typedef struct FilJointSide {
+    FilBodyKind kind;
+    int index;
+    double s;        ///< m, rods
+    double point[3]; ///< m: where it is when the joint is made, in space (not for rods)
+} FilJointSide;
+
+/// Two places that stay together, as far apart as they are when the joint is made; with `turning`
+/// false their frames keep the turn between them, too.
+typedef struct FilJointDef {
+    FilJointSide a, b; ///< a is a rod or a rigid body
+    bool turning;
+} FilJointDef;
+
+FIL_API FIL_MUST_CHECK FilStatus fil_world_add_joint(FilWorld *world, const FilJointDef *def,
+                                                     int *joint, FilError *error);
+
+FIL_API int fil_world_rod_count(const FilWorld *world);
+FIL_API int fil_world_rigid_count(const FilWorld *world);
+FIL_API int fil_world_obstacle_count(const FilWorld *world);
+
+/// The rod itself, for looking, and for changing between steps what filum/rod.h lets change. It
+/// belongs to the world; NULL when there is none of that number.
+FIL_API FilRod *fil_world_rod(FilWorld *world, int rod);
+FIL_API FilRigid *fil_world_rigid(FilWorld *world, int rigid);
+/// Where an obstacle is now, and how it moves (each may be NULL).
+FIL_API void fil_world_obstacle_at(const FilWorld *world, int obstacle, FilPose *pose,
+                                   FilRate *rate);
+
+// --- a world in time -----------------------------------------------------------------------------
+
+typedef struct FilStepSeconds {
+    double total, bodies, collide, assemble, friction, update, sweep;
+} FilStepSeconds;
+
+/// What came of a step.
+typedef struct FilStepInfo {
+    FilOutcome outcome;   ///< the worst of the step's friction solves
+    FilResidual residual; ///< the worst of them
+    int contact_count;    ///< of the last solve
+    int active_count;     ///< with an impulse
+    int iterations;       ///< of the friction solver, all solves together
+    int island_count;
+    double conditioning;     ///< nu = 3 contacts / degrees of freedom of what they touch
+    int newton_count;        ///< linearisations of elasticity, at most in a part of the step
+    double elastic_residual; ///< what they left, relative to the momenta (0: all steps are linear)
+    int substeps;            ///< 1 unless the step was too violent
+    int added_count;         ///< pairs that the swept check found, solved again
+    int missed_count;        ///< of them not mended: 0 unless max_halvings was reached
+    double penetration;      ///< m, deepest overlap when the step began
+    double dissipated;       ///< J, by friction and impact
+    FilStepSeconds seconds;
+} FilStepInfo;
+
+/// Advance by def.step. Fails only for want of memory or when a body leaves the range of numbers;
+/// the world is then as before the step. `info` may be NULL.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_step(FilWorld *world, FilStepInfo *info,
+                                                FilError *error);
+
+FIL_API double fil_world_time(const FilWorld *world); ///< s
+FIL_API int64_t fil_world_step_count(const FilWorld *world);
+
+// --- at rest -----------------------------------------------------------------------------------
+
+typedef struct FilSettleSettings {
+    double tolerance; ///< of the residual, above 0
+    int max_steps;    ///< at least 1; reaching it is a result, not an error
+    /// Called after every step; false stops. May be NULL.
+    bool (*on_step)(void *user, int step, double residual);
+    void *user;
+} FilSettleSettings;
+
+/// 1e-6, 10 000 steps.
+FIL_API FilSettleSettings fil_settle_settings_default(void);
+
+typedef struct FilSettleInfo {
+    int steps;
+    /// What is not balanced: the largest acceleration that would follow, relative to gravity (or,
+    /// without gravity, m/s^2).
+    double residual;
+    double friction_residual; ///< `scaled`, of the last friction problem
+    int contact_count, active_count;
+    bool converged;
+} FilSettleInfo;
+
+/// Bring the world to an equilibrium with friction: all velocities 0, every contact inside its
+/// cone. It is reached by implicit steps that each begin at rest and grow as they calm down: what
+/// slides on the way slides with friction. Time does not move, and ends that are driven stay where
+/// they are.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_settle(FilWorld *world,
+                                                  const FilSettleSettings *settings,
+                                                  FilSettleInfo *info, FilError *error);
+
+// --- contacts ------------------------------------------------------------------------------------
+
+// One table: what a contact did in the last step.
+#define FIL_CONTACT_STATES(X)     \
+    X(FIL_CONTACT_OPEN, "open")   \
+    X(FIL_CONTACT_STICK, "stick") \
+    X(FIL_CONTACT_SLIDE, "slide")
+
+#define FIL_CONTACT_STATE_ENUM(code, name) code,
+typedef enum FilContactState {
+    FIL_CONTACT_STATES(FIL_CONTACT_STATE_ENUM) FIL_CONTACT_STATE_COUNT
+} FilContactState;
+
+typedef struct FilContactSide {
+    FilBodyKind kind;
+    int index;
+    double s;        ///< m, arc length, of rods
+    double point[3]; ///< m, on the surface
+} FilContactSide;
+
+typedef struct FilContact {
+    FilContactSide a, b;
+    double normal[3]; ///< unit, from b to a
+    double gap;       ///< m, at the start of the step
+    double mu;
+    double impulse[3];  ///< N s, of b on a
+    double velocity[3]; ///< m/s, of a relative to b at the end of the step
+    FilContactState state;
+} FilContact;
+
+/// The contacts of the last step; the array belongs to the world and lives until the next step.
+FIL_API const FilContact *fil_world_contacts(const FilWorld *world, int *count);
+
+/// Kinetic and potential energy of all bodies, J.
+FIL_API void fil_world_energy(const FilWorld *world, FilRodEnergy *energy);
+
+// --- state ---------------------------------------------------------------------------------------
+
+/// All that the next step depends on, as one array: what a checkpoint saves. Its length changes
+/// with the number of contacts. It fits worlds that were built alike.
+FIL_API int64_t fil_world_state_count(const FilWorld *world);
+FIL_API void fil_world_get_state(const FilWorld *world, double *state);
+FIL_API FIL_MUST_CHECK FilStatus fil_world_set_state(FilWorld *world, const double *state,
+                                                     int64_t count, FilError *error);
+
+// --- changes between steps -----------------------------------------------------------------------
+
+FIL_API FIL_MUST_CHECK FilStatus fil_world_set_gravity(FilWorld *world, const double gravity[3],
+                                                       FilError *error);
+FIL_API FIL_MUST_CHECK FilStatus fil_world_set_wind(FilWorld *world, const double wind[3],
+                                                    FilError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

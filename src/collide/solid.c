@@ -1,0 +1,170 @@
+// solid.c - the distance of a segment from a box, a cylinder and the simpler solids.
+//
+// The squared distance D^2 of a point from a convex set is convex and has a continuous gradient,
+// twice the vector from the closest point. Along a segment x0 + t d its half has the derivative
+//     g(t) = e(t) . d,   e = x - (closest point of the solid),
+// which never decreases. So the nearest point of the segment is an end, where g has the same sign
+// at both, or the zero of g, found by the secant method kept in a bracket (Illinois) with bisection
+// when it dawdles. Close to the zero D^2 is flat: the distance is exact long before t is.
+#include "solid.h"
+
+#include <float.h>
+
+#include "math/vec3.h"
+#include "segment.h"
+
+static double box_point(const double h[3], const double x[3], double normal[3]) {
+    double e[3], sum = 0.0, depth = DBL_MAX;
+    int nearest = 0;
+    for (int k = 0; k < 3; k++) {
+        const double over = fabs(x[k]) - h[k];
+        e[k] = over > 0.0 ? copysign(over, x[k]) : 0.0;
+        sum += e[k] * e[k];
+        if (-over < depth) {
+            depth = -over;
+            nearest = k;
+        }
+    }
+    const double distance = sqrt(sum);
+    for (int k = 0; k < 3; k++) {
+        normal[k] = distance > 0.0 ? e[k] / distance : 0.0;
+    }
+    if (distance > 0.0) {
+        return distance;
+    }
+    normal[nearest] = copysign(1.0, x[nearest]);
+    return -depth;
+}
+
+static double cylinder_point(double radius, double half, const double x[3], double normal[3]) {
+    const double rho = sqrt(x[1] * x[1] + x[2] * x[2]);
+    const double side = rho - radius, cap = fabs(x[0]) - half;
+    const double out[3] = {copysign(1.0, x[0]), rho > 0.0 ? x[1] / rho : 1.0,
+                           rho > 0.0 ? x[2] / rho : 0.0};
+    double on_cap = cap > 0.0 ? cap : 0.0, on_side = side > 0.0 ? side : 0.0;
+    double distance = sqrt(on_cap * on_cap + on_side * on_side), size = distance;
+    if (!(distance > 0.0)) {
+        distance = fmax(side, cap);
+        on_cap = cap > side;
+        on_side = !(cap > side);
+        size = 1.0;
+    }
+    normal[0] = out[0] * on_cap / size;
+    normal[1] = out[1] * on_side / size;
+    normal[2] = out[2] * on_side / size;
+    return distance;
+}
+
+double fil_solid_point(const FilShape *shape, const double x[3], double normal[3]) {
+    if (shape->kind == FIL_SHAPE_BOX) {
+        const double h[3] = {0.5 * shape->size[0], 0.5 * shape->size[1], 0.5 * shape->size[2]};
+        return box_point(h, x, normal);
+    }
+    return cylinder_point(shape->radius, 0.5 * shape->length, x, normal);
+}
+
+// From the closest point of the solid to x: 0 inside.
+static void find_excess(const FilShape *shape, const double x[3], double e[3]) {
+    double h[3] = {0.5 * shape->length, 0.0, 0.0};
+    int flat = 1; // directions with flat faces
+    if (shape->kind == FIL_SHAPE_BOX) {
+        flat = 3;
+        for (int k = 0; k < 3; k++) {
+            h[k] = 0.5 * shape->size[k];
+        }
+    } else {
+        const double rho2 = x[1] * x[1] + x[2] * x[2], radius = shape->radius;
+        const double out = rho2 > radius * radius ? 1.0 - radius / sqrt(rho2) : 0.0;
+        e[1] = out * x[1];
+        e[2] = out * x[2];
+    }
+    for (int k = 0; k < flat; k++) {
+        e[k] = x[k] > h[k] ? x[k] - h[k] : x[k] < -h[k] ? x[k] + h[k] : 0.0;
+    }
+}
+
+// The derivative g at t, and D^2 there.
+static double slope(const FilShape *shape, const double x[2][3], const double d[3], double t,
+                    double *distance2) {
+    double point[3], e[3];
+    fil_segment_point(x, t, point);
+    find_excess(shape, point, e);
+    *distance2 = fil_dot3(e, e);
+    return fil_dot3(e, d);
+}
+
+// The zero of g, g[0] < 0 at 0 and g[1] > 0 at 1.
+static double find_zero(const FilShape *shape, const double x[2][3], const double d[3],
+                        double g[2]) {
+    double low = 0.0, high = 1.0, t = 0.0;
+    int side = 0; // which end moved last
+    for (int pass = 0; pass < 200 && high - low > 2.0 * DBL_EPSILON; pass++) {
+        t = (low * g[1] - high * g[0]) / (g[1] - g[0]);
+        if (pass % 4 == 3 || !(t > low && t < high)) {
+            t = 0.5 * (low + high);
+        }
+        double distance2;
+        const double at_t = slope(shape, x, d, t, &distance2);
+        // what is left to gain in D^2 is at most twice this, for D^2 is convex
+        if (fabs(at_t) * (high - low) <= 1e-18 * distance2) {
+            break;
+        }
+        // an end that stays where it is counts half the next time, or it would stay for ever
+        if (at_t < 0.0) {
+            low = t;
+            g[0] = at_t;
+            g[1] *= side < 0 ? 0.5 : 1.0;
+            side = -1;
+        } else {
+            high = t;
+            g[1] = at_t;
+            g[0] *= side > 0 ? 0.5 : 1.0;
+            side = 1;
+        }
+    }
+    return t;
+}
+
+static FilSolidGap convex_gap(const FilShape *shape, const double x[2][3]) {
+    double d[3], distance2[3], g[2], point[3];
+    fil_subtract3(x[1], x[0], d);
+    g[0] = slope(shape, x, d, 0.0, &distance2[0]);
+    g[1] = slope(shape, x, d, 1.0, &distance2[1]);
+    FilSolidGap gap = {.t = g[0] < 0.0 ? 1.0 : 0.0};
+    if (g[0] < 0.0 && g[1] > 0.0) {
+        const double t = find_zero(shape, x, d, g);
+        const int end = distance2[1] < distance2[0];
+        (void)slope(shape, x, d, t, &distance2[2]);
+        gap.t = distance2[2] <= distance2[end] ? t : end;
+    }
+    fil_segment_point(x, gap.t, point);
+    gap.distance = fil_solid_point(shape, point, gap.normal);
+    return gap;
+}
+
+// A ball around the nearest point of a segment, or of a point: sphere and capsule.
+static FilSolidGap round_gap(const FilShape *shape, const double x[2][3]) {
+    const double half = shape->kind == FIL_SHAPE_CAPSULE ? 0.5 * shape->length : 0.0;
+    const double axis[2][3] = {{-half, 0.0, 0.0}, {half, 0.0, 0.0}};
+    const FilClosest pair = fil_closest_segments(x, axis);
+    const double size = sqrt(pair.distance2);
+    FilSolidGap gap = {.t = pair.t_a, .distance = size - shape->radius};
+    for (int k = 0; k < 3; k++) {
+        gap.normal[k] = size > 0.0 ? pair.apart[k] / size : 0.0;
+    }
+    return gap;
+}
+
+FilSolidGap fil_solid_gap(const FilShape *shape, const double x[2][3]) {
+    switch (shape->kind) {
+    case FIL_SHAPE_PLANE: {
+        const int low = x[1][2] < x[0][2];
+        return (FilSolidGap){.t = low, .distance = x[low][2], .normal = {0.0, 0.0, 1.0}};
+    }
+    case FIL_SHAPE_SPHERE:
+    case FIL_SHAPE_CAPSULE:
+        return round_gap(shape, x);
+    default:
+        return convex_gap(shape, x);
+    }
+}

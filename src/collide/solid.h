@@ -1,0 +1,21 @@
+#ifndef FIL_COLLIDE_SOLID_H
+#define FIL_COLLIDE_SOLID_H
+
+// How far a segment is from a solid that is not a mesh, all of it in the solid's own axes.
+
+#include "filum/shape.h"
+
+typedef struct FilSolidGap {
+    double t;         // fraction along the segment of its point nearest to the solid
+    double distance;  // m; 0 or less: the segment enters the solid
+    double normal[3]; // unit, out of the solid; meaningless where distance is not positive
+} FilSolidGap;
+
+/// The segment against the solid. Where it does not enter, the whole of the solid lies below the
+/// plane through its nearest point with this normal, and the segment above `distance` over it.
+FilSolidGap fil_solid_gap(const FilShape *shape, const double x[2][3]);
+
+/// A point outside or inside a box or a cylinder: signed distance, and the unit normal there.
+double fil_solid_point(const FilShape *shape, const double x[3], double normal[3]);
+
+#endif

@@ -1,0 +1,80 @@
+// held.c - the step of a rod with its ends held, as a linear map of impulses: see held.h.
+#include "held.h"
+
+#include <string.h>
+
+#include "math/vector.h"
+
+// S^+ for S = C A^-1 C^T, column by column; what depends on other rows stays 0.
+static void invert_rows(const FilRod *rod, double *inverse) {
+    int m = rod->row_count, n = rod->dof_count;
+    double S[FIL_ROD_ROWS * FIL_ROD_ROWS], work[FIL_ROD_ROWS * FIL_ROD_ROWS];
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < m; j++) {
+            S[m * i + j] = fil_dot(rod->rows + (size_t)i * (size_t)n,
+                                   rod->columns + (size_t)j * (size_t)n, n);
+        }
+    }
+    for (int j = 0; j < m; j++) {
+        double unit[FIL_ROD_ROWS] = {0.0};
+        unit[j] = 1.0;
+        memcpy(work, S, sizeof(double) * (size_t)m * (size_t)m);
+        fil_rod_solve_rows(m, work, unit);
+        for (int i = 0; i < m; i++) {
+            inverse[m * i + j] = unit[i];
+        }
+    }
+}
+
+// x += A^-1 C^T S^+ (wanted - C x).
+static void hold(const FilRod *rod, const double *wanted, double *x) {
+    int m = rod->row_count, n = rod->dof_count;
+    double miss[FIL_ROD_ROWS];
+    for (int i = 0; i < m; i++) {
+        miss[i] = (wanted != NULL ? wanted[i] : 0.0) -
+                  fil_dot(rod->rows + (size_t)i * (size_t)n, x, n);
+    }
+    for (int i = 0; i < m; i++) {
+        double lambda = fil_dot(rod->row_inverse + (size_t)i * (size_t)m, miss, m);
+        fil_axpy(lambda, rod->columns + (size_t)i * (size_t)n, x, n);
+    }
+}
+
+double fil_rod_prepare_held(FilRod *rod, double dt, const double *guess, double *free_velocity) {
+    int n = rod->dof_count, m = rod->row_count;
+    rod->table->get_velocity(rod, rod->before);
+    double residual = rod->table->prepare(rod, dt, guess, free_velocity);
+    bool known = rod->table->get_rest != NULL; // A v+ - rhs, to more digits than the difference
+    if (known) {
+        rod->table->get_rest(rod, free_velocity);
+    }
+    rod->table->solve(rod, free_velocity);
+    const double *from = guess != NULL ? guess : rod->before;
+    for (int k = 0; known && k < n; k++) {
+        free_velocity[k] = from[k] - free_velocity[k];
+    }
+    if (m == 0) {
+        return residual;
+    }
+    double error[FIL_ROD_ROWS], wanted[FIL_ROD_ROWS];
+    rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
+    memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
+    for (int i = 0; i < m; i++) {
+        rod->table->solve(rod, rod->columns + (size_t)i * (size_t)n);
+        double slope = fil_dot(rod->rows + (size_t)i * (size_t)n, rod->before, n);
+        wanted[i] = -(error[i] / dt + (1.0 - rod->theta) * slope) / rod->theta;
+    }
+    invert_rows(rod, rod->row_inverse);
+    hold(rod, wanted, free_velocity);
+    return residual;
+}
+
+void fil_rod_solve_held(const FilRod *rod, int count, double *x) {
+    for (int k = 0; k < count; k++) {
+        double *one = x + (size_t)k * (size_t)rod->dof_count;
+        rod->table->solve(rod, one);
+        if (rod->row_count > 0) {
+            hold(rod, NULL, one);
+        }
+    }
+}

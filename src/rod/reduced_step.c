@@ -1,0 +1,501 @@
+// reduced_step.c - one step of a rod whose unknowns are curvatures.
+//
+// With v' = theta v+ + (1 - theta) v and q+ = q + dt v',
+//     M(q_m) (v+ - v) + dt (nu K + C) v' + dt K (q - q_nat + theta dt v') = dt F(q_m, v_m),
+// where nu is the damping, C the drag (drag per length against the velocity) and F gravity, loads
+// and velocity terms. K does not depend on q.
+//
+// Where, q_m and v_m. The step must not pump energy into a rod that spins, whirls or was kicked.
+// With q_m half-way to q+ the change of M along the way is that of its derivative at q_m, up to
+// dt^3, and then, for velocity terms bilinear in v' and the mean (v + v+) / 2, the energy changes
+// by
+//     -(theta - 1/2) dt^2 (2 v^T K v - d/dt (v^T K (q - q_nat)))
+// to that order: damping, and a part that comes back. Half-way between those two velocities,
+// v_m = v + (theta + 1/2) / 2 (v+ - v), is the same up to dt^3. Spins of the root do not commute;
+// the same calculation wants the root turned by (3/2 - theta) / 2 of its way instead. Both weights
+// are taken a little further, LEAD and LATE, so that nutation of a rigid rod is damped rather than
+// kept. For theta = 1/2 this is the implicit midpoint rule: it looks the same backward in time, and
+// energy swings a little but does not drift.
+//
+// Guesses. F and M depend on v+ through q_m and v_m. Velocity terms at v instead pump energy: a
+// motion that they turn about at the rate w grows as 1 + (w dt)^2 in each step. They cannot be part
+// of A, being antisymmetric. So a guess of v+ in F and M makes the step linear,
+//     A v+ = rhs,   A = M + theta dt C + (theta dt nu + theta^2 dt^2) K,
+//     rhs = M v - (1 - theta) dt C v - dt K (q - q_nat) - (1 - theta) dt (nu + theta dt) K v + dt
+//     F,
+// and then the guess is improved:
+//   - theta = 1, which damps: q_m is that of the first guess, v+ = v, so that A stays, and one
+//     correction of rhs by what is left over at the foreseen v+ is made; it takes forces alone.
+//     Where w dt is above 1 the correction is weakened by its square.
+//   - theta < 1: A and rhs are made again until v+ stays (3 times as a rule). To keep A would not
+//     do: M is nearly singular about a straight free rod's own axis, and that turns with q_m.
+// Contact forces are not foreseen; who knows v+ better calls prepare() with it as the guess.
+//
+// Momentum in one pass. With the acceleration p = (v_m - v) / dt given to the pass, momentum at v_m
+// less dt M p is M v.
+//
+// Root. What is held moves with its mean rate over the step, which is known and goes to the
+// right-hand side. A root that is held goes where it is held, exactly.
+#include "reduced.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "math/rotation.h"
+#include "math/vec3.h"
+#include "math/vector.h"
+
+#define LEAD 0.3 // of 2 theta - 1: how much less than half of its way the root is turned
+#define LATE 0.3 // of 2 theta - 1: how much more than the mean v+ counts in v_m
+
+enum { MAX_GUESSES = 8, MAX_PULLS = 4 };
+static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
+static const double guess_tolerance = 1e-3;                   // of the change in a step
+static const double steady = 1e-2;     // of the velocities: a change that counts as this much
+static const double slow = 1e-4;       // rad in a step: velocity terms do not matter
+static const double most_turn = 100.0; // rad in a step: it says nothing any more
+
+// How the root moves in the mean over the step as far as it is held: world velocity and spin.
+// False when it does not move.
+static bool find_root_rate(const FilRod *rod, double dt, double rate[6]) {
+    const FilReduced *data = fil_reduced(rod);
+    memset(rate, 0, 6 * sizeof(double));
+    if (rod->root_end.motion == NULL || data->root == 6) {
+        return false;
+    }
+    FilPose pose;
+    double Q[9], turned[3];
+    fil_rod_end_pose(rod, &rod->root_end, rod->state[0] + dt, &pose);
+    for (int c = 0; c < 3; c++) {
+        rate[c] = (pose.position[c] - data->root_place[c]) / dt;
+    }
+    if (data->root == 3) {
+        return true;
+    }
+    for (int k = 0; k < 9; k++) {
+        const double *now = data->root_turn + (size_t)(k % 3) * 3;
+        Q[k] = pose.axis[0][k / 3] * now[0] + pose.axis[1][k / 3] * now[1] +
+               pose.axis[2][k / 3] * now[2];
+    }
+    fil_rotation_log(Q, turned);
+    for (int c = 0; c < 3; c++) {
+        rate[3 + c] = turned[c] / dt;
+    }
+    return true;
+}
+
+// Take the momentum of the whole rod, moving with its root as one rigid body, out of h.
+static void subtract_rigid(const FilRod *rod, const double rate[6]) {
+    FilReduced *data = fil_reduced(rod);
+    size_t d = (size_t)data->d;
+    for (size_t i = 0; i < (size_t)rod->element_count; i++) {
+        double arm[3], world[3], v[3], w[3], ws[3], sv[3], Iw[3];
+        const double *s = data->moment + 3 * i, *I = data->ww + 6 * i;
+        double *h = data->h + (6 + d) * i;
+        fil_subtract3(data->place + 3 * i, data->root_place, arm);
+        fil_cross3(rate + 3, arm, world);
+        fil_add3(1.0, rate, world);
+        fil_apply_transposed3(data->frame + 9 * i, world, v);
+        fil_apply_transposed3(data->frame + 9 * i, rate + 3, w);
+        fil_cross3(w, s, ws);
+        fil_cross3(s, v, sv);
+        Iw[0] = I[0] * w[0] + I[1] * w[1] + I[2] * w[2];
+        Iw[1] = I[1] * w[0] + I[3] * w[1] + I[4] * w[2];
+        Iw[2] = I[2] * w[0] + I[4] * w[1] + I[5] * w[2];
+        for (int c = 0; c < 3; c++) {
+            h[c] -= data->mass[i] * v[c] + ws[c];
+            h[3 + c] -= sv[c] + Iw[c];
+        }
+        for (size_t a = 0; a < d; a++) {
+            h[6 + a] -=
+                fil_dot3(data->vk + 3 * (d * i + a), v) + fil_dot3(data->wk + 3 * (d * i + a), w);
+        }
+    }
+}
+
+// Take dt times the elastic force of the state, and `factor` K `rates`, from x.
+static void subtract_elastic(const FilRod *rod, double dt, double factor, const double *rates,
+                             double *x) {
+    const FilReduced *data = fil_reduced(rod);
+    double strain[6], resist[6];
+    for (int i = 0; i < rod->element_count; i++) {
+        fil_reduced_elastic(rod, i, strain);
+        fil_reduced_stiffen(rod, i, rates + 3 * (size_t)i, resist);
+        for (int a = 0; a < data->d; a++) {
+            x[data->root + 3 * i + a] -= dt * strain[a] + factor * resist[a];
+        }
+    }
+}
+
+// The root frame turned by the rotation vector `turn`, world axes.
+static void turn_root(FilReduced *data, const double turn[3]) {
+    double Q[9], turned[9];
+    fil_rotation_exp(turn, Q);
+    fil_multiply3(Q, data->root_turn, turned);
+    fil_rotation_polish(turned);
+    memcpy(data->root_turn, turned, sizeof turned);
+}
+
+// --- the place ahead -----------------------------------------------------------------------------
+
+// Between these two geometry and views are those of the place ahead, q_m.
+static bool enter_ahead(const FilRod *rod) {
+    bool stale = fil_reduced(rod)->stale;
+    fil_reduced_use(rod, true);
+    fil_reduced_view(fil_reduced(rod), true);
+    return stale;
+}
+
+static void leave_ahead(const FilRod *rod, bool stale) {
+    fil_reduced_use(rod, false);
+    fil_reduced_view(fil_reduced(rod), false);
+    fil_reduced(rod)->stale = stale;
+}
+
+// The weight of v+ in v_m.
+static double late_part(const FilRod *rod) {
+    return 0.5 + LATE * (2.0 * rod->theta - 1.0);
+}
+
+// q_m and v_m for v+ = `after`, and `part` of the mean acceleration.
+static void look_ahead(const FilRod *rod, double dt, double part) {
+    FilReduced *data = fil_reduced(rod);
+    size_t kappas = (size_t)data->kappas;
+    const double *here = data->here_state, *rate = here + 18 + kappas;
+    double *ahead = data->ahead_state, late = late_part(rod), turn[3];
+    double lead = (0.5 - LEAD * (2.0 * rod->theta - 1.0)) * dt;
+    double theta = rod->theta < 1.0 ? rod->theta : 0.0; // 1: the place is that of the first guess
+    memcpy(ahead, here, 12 * sizeof(double));
+    for (int c = 0; c < 6; c++) {
+        bool held = c < 6 - data->root;
+        double change = data->after[c] - here[12 + c];
+        double shift = held ? 0.5 * dt * data->after[c] : lead * (here[12 + c] + theta * change);
+        ahead[12 + c] = held ? data->after[c] : here[12 + c] + late * change;
+        data->push[c] = (held ? 1.0 : part) * change / dt;
+        if (c < 3) {
+            ahead[c] += shift;
+        } else {
+            turn[c - 3] = shift;
+        }
+    }
+    for (size_t k = 0; k < kappas; k++) {
+        double change = data->after[6 + k] - rate[k];
+        data->push[6 + k] = part * change / dt;
+        ahead[18 + k] = here[18 + k] + 0.5 * dt * (rate[k] + theta * change);
+        ahead[18 + kappas + k] = rate[k] + late * change;
+    }
+    turn_root(data, turn);
+}
+
+// Take (1 - theta) dt C v, the drag of the velocities at the start of the step, from rhs.
+static void subtract_drag(const FilRod *rod, double dt, double *rhs) {
+    FilReduced *data = fil_reduced(rod);
+    double resist = (1.0 - rod->theta) * dt;
+    if (!(resist * rod->drag > 0.0)) {
+        return;
+    }
+    int held = 6 - data->root;
+    memcpy(data->root_rate, data->after, sizeof(double) * (size_t)held);
+    memcpy(data->root_rate + held, data->here_state + 12 + held,
+           sizeof(double) * (size_t)data->root);
+    memcpy(data->rate, data->here_state + 18 + data->kappas, sizeof(double) * (size_t)data->kappas);
+    fil_reduced_pass(rod, &(FilReducedPass){
+                              .resist = resist, .moving = true, .sums = true, .forces_only = true});
+    fil_reduced_gather(rod, data->forces);
+    for (int k = 0; k < rod->dof_count; k++) {
+        rhs[k] += data->forces[k];
+    }
+}
+
+// A, factored, and rhs for the guess `after`. Returns the angle that a section turns by in the
+// step, at most; NAN when an element turns beyond what can be integrated.
+static double make_step(const FilRod *rod, double dt, double *rhs) {
+    FilReduced *data = fil_reduced(rod);
+    double theta = rod->theta, stiff = theta * dt * (rod->damping + theta * dt);
+    double known[6] = {0.0}, angle = (double)NAN;
+    bool stale = enter_ahead(rod);
+    look_ahead(rod, dt, late_part(rod));
+    fil_reduced_pass(rod, &(FilReducedPass){.dt = dt,
+                                            .momentum = 1.0,
+                                            .drag = theta * dt,
+                                            .moving = true,
+                                            .pushed = true,
+                                            .sums = true});
+    bool sane = data->sane;
+    if (sane) {
+        memcpy(known, data->after, sizeof(double) * (size_t)(6 - data->root));
+        if (fil_norm3(known) + fil_norm3(known + 3) > 0.0) {
+            subtract_rigid(rod, known);
+        }
+        angle = dt * fil_reduced_spin(rod);
+        fil_reduced_add_loads(rod, dt);
+        fil_reduced_gather(rod, rhs);
+        if (data->recursive) {
+            fil_recursive_factor(rod, stiff);
+        } else {
+            fil_composite_factor(rod, stiff);
+        }
+        subtract_drag(rod, dt, rhs);
+    }
+    leave_ahead(rod, stale);
+    data->sane = sane;
+    if (sane) {
+        subtract_elastic(rod, dt, (1.0 - theta) * dt * (rod->damping + theta * dt), data->rate,
+                         rhs);
+    }
+    return angle;
+}
+
+// theta = 1: add `weight` times what is left over of the step's equations at v+ = `after` to rhs.
+static void correct_step(const FilRod *rod, double dt, double weight, double *rhs) {
+    FilReduced *data = fil_reduced(rod);
+    double *rest = data->forces;
+    bool stale = enter_ahead(rod);
+    look_ahead(rod, dt, 1.0);
+    fil_reduced_pass(rod, &(FilReducedPass){.dt = dt,
+                                            .resist = dt,
+                                            .moving = true,
+                                            .pushed = true,
+                                            .sums = true,
+                                            .forces_only = true});
+    fil_reduced_add_loads(rod, dt);
+    fil_reduced_gather(rod, rest);
+    leave_ahead(rod, stale);
+    subtract_elastic(rod, dt, dt * (rod->damping + dt), data->after + 6, rest);
+    for (int k = 0; k < rod->dof_count; k++) {
+        rhs[k] += weight * rest[k];
+    }
+}
+
+// --- the step ------------------------------------------------------------------------------------
+
+// The guess of v+ becomes A^-1 rhs. Returns how much it changed, relative to what the step changes:
+// rates of all kinds as rad/s, the rod's length as the arm; and the largest of them.
+static double improve_guess(FilRod *rod, double dt, const double *rhs, double *fastest) {
+    FilReduced *data = fil_reduced(rod);
+    int held = 6 - data->root;
+    double *x = rod->trial, length = rod->state[1], change = 0.0, step = DBL_MIN, speed = 0.0;
+    memcpy(x, rhs, sizeof(double) * (size_t)rod->dof_count);
+    fil_reduced_solve(rod, x);
+    if (rod->row_count > 0) {
+        bool sane = data->sane;
+        fil_reduced_get_velocity(rod, rod->before);
+        (void)fil_rod_hold_ends(rod, dt, x);
+        data->sane = sane;
+    }
+    for (int k = 0; k < rod->dof_count; k++) {
+        int c = held + k;
+        double arm = c < 3 ? 1.0 / length : c < 6 ? 1.0 : length;
+        double now = c < 6 ? data->root_rate[c] : data->rate[c - 6];
+        change = fmax(change, arm * fabs(x[k] - data->after[c]));
+        step = fmax(step, arm * fabs(x[k] - now));
+        speed = fmax(speed, arm * fabs(x[k]));
+        data->after[c] = x[k];
+    }
+    *fastest = speed;
+    return change / fmax(step, steady * speed);
+}
+
+// `after` from the guess, or from the present velocities; held parts as they are known.
+static void start_guess(FilRod *rod, double dt, const double *guess) {
+    FilReduced *data = fil_reduced(rod);
+    int held = 6 - data->root;
+    double known[6];
+    (void)find_root_rate(rod, dt, known);
+    memcpy(data->after, known, sizeof(double) * (size_t)held);
+    if (guess == NULL) {
+        fil_reduced_get_velocity(rod, data->after + held);
+    } else {
+        memcpy(data->after + held, guess, sizeof(double) * (size_t)rod->dof_count);
+    }
+}
+
+// theta < 1: make the step again with better guesses. Returns by how much the last one changed, 0
+// when that is little enough.
+static double repeat_step(FilRod *rod, double dt, double *rhs) {
+    const FilReduced *data = fil_reduced(rod);
+    double change = 0.0, before = DBL_MAX, speed;
+    for (int k = 1; data->sane && k < MAX_GUESSES; k++) {
+        change = improve_guess(rod, dt, rhs, &speed);
+        if (!(change < before)) { // dt is beyond the largest step
+            return change;
+        }
+        (void)make_step(rod, dt, rhs);
+        if (change <= guess_tolerance) {
+            return 0.0;
+        }
+        before = change;
+    }
+    return change;
+}
+
+// theta = 1: correct rhs by what is left over at the v+ that it foresees. Returns 0, or the angle
+// that the rod turns by in the step when that is so much that the step says nothing.
+static double correct_once(FilRod *rod, double dt, double angle, double *rhs) {
+    double speed;
+    (void)improve_guess(rod, dt, rhs, &speed);
+    if (angle > slow || dt * speed > slow) {
+        correct_step(rod, dt, 1.0 / fmax(1.0, 4.0 * angle * angle), rhs);
+    }
+    return dt * speed <= most_turn ? 0.0 : dt * speed;
+}
+
+double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
+    const FilReduced *data = fil_reduced(rod);
+    start_guess(rod, dt, guess);
+    double angle = make_step(rod, dt, rhs), rest = 0.0;
+    if (guess == NULL && data->sane) {
+        rest = rod->theta < 1.0 ? repeat_step(rod, dt, rhs) : correct_once(rod, dt, angle, rhs);
+    }
+    for (int k = 0; !data->sane && k < rod->dof_count; k++) {
+        rhs[k] = (double)NAN; // the step is refused
+    }
+    return rest;
+}
+
+void fil_reduced_solve(const FilRod *rod, double *x) {
+    const FilReduced *data = fil_reduced(rod);
+    if (!data->sane) {
+        return;
+    }
+    fil_reduced_use(rod, true);
+    if (data->recursive) {
+        fil_recursive_solve(rod, x);
+    } else {
+        fil_composite_solve(rod, x);
+    }
+    fil_reduced_use(rod, false);
+}
+
+void fil_reduced_get_velocity(const FilRod *rod, double *velocity) {
+    const FilReduced *data = fil_reduced(rod);
+    memcpy(velocity, data->root_rate + 6 - data->root, sizeof(double) * (size_t)data->root);
+    memcpy(velocity + data->root, data->rate, sizeof(double) * (size_t)data->kappas);
+}
+
+void fil_reduced_stop(FilRod *rod) {
+    FilReduced *data = fil_reduced(rod);
+    memset(data->root_rate, 0, sizeof(double) * 6);
+    memset(data->rate, 0, sizeof(double) * (size_t)data->kappas);
+    data->stale = true;
+}
+
+void fil_reduced_move(FilRod *rod, const double *dx) {
+    FilReduced *data = fil_reduced(rod);
+    if (data->root == 6) {
+        fil_add3(1.0, dx, data->root_place);
+    }
+    if (data->root > 0) {
+        turn_root(data, dx + data->root - 3);
+    }
+    for (int k = 0; k < data->kappas; k++) {
+        data->kappa[k] += dx[data->root + k];
+    }
+    data->stale = true;
+}
+
+// The root's pose as far as it is held.
+static void place_root(FilRod *rod, double time) {
+    FilReduced *data = fil_reduced(rod);
+    FilPose pose;
+    fil_rod_end_pose(rod, &rod->root_end, time, &pose);
+    fil_copy3(pose.position, data->root_place);
+    for (int k = 0; data->root == 0 && k < 9; k++) {
+        data->root_turn[k] = pose.axis[k % 3][k / 3];
+    }
+}
+
+void fil_reduced_place_ends(FilRod *rod) {
+    FilReduced *data = fil_reduced(rod);
+    if (rod->root_end.motion != NULL && data->root < 6) {
+        place_root(rod, 0.0);
+        data->stale = true;
+    }
+}
+
+// A held root is where it is held.
+static void follow_root(FilRod *rod, double dt) {
+    FilReduced *data = fil_reduced(rod);
+    double rate[6];
+    bool driven = find_root_rate(rod, dt, rate);
+    int held = 6 - data->root; // velocity, and spin where clamped
+    memcpy(data->root_rate, rate, sizeof(double) * (size_t)held);
+    if (driven) {
+        place_root(rod, rod->state[0] + dt);
+    }
+}
+
+// Rows hold an end to first order in the step. What is left over is brought to zero by the least
+// displacement, in the metric of A, and changes no velocity; else the end would lag behind a curved
+// path. An end that cannot follow stays where it is.
+static void pull_ends(FilRod *rod) {
+    int n = rod->dof_count, m = rod->row_count;
+    double last = DBL_MAX, error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS];
+    double *dx = rod->trial;
+    for (int pull = 0; pull < MAX_PULLS && fil_reduced(rod)->sane; pull++) {
+        fil_reduced_end_rows(rod, rod->state[0], rod->rows, error);
+        double worst = 0.0;
+        for (int i = 0; i < m; i++) {
+            worst = fmax(worst, fabs(error[i]));
+        }
+        if (!(worst < 0.5 * last)) {
+            for (int k = 0; pull > 0 && k < n; k++) {
+                dx[k] = -dx[k];
+            }
+            if (pull > 0 && !(worst < last)) {
+                fil_reduced_move(rod, dx); // back: it made it worse
+            }
+            return;
+        }
+        if (worst <= pull_tolerance * rod->state[1] || worst > pull_reach * rod->state[1]) {
+            return;
+        }
+        memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
+        for (int i = 0; i < m; i++) {
+            fil_reduced_solve(rod, rod->columns + (size_t)i * (size_t)n);
+        }
+        for (int k = 0; k < m * m; k++) {
+            S[k] = fil_dot(rod->rows + (size_t)(k / m) * (size_t)n,
+                           rod->columns + (size_t)(k % m) * (size_t)n, n);
+        }
+        fil_rod_solve_rows(m, S, error);
+        memset(dx, 0, sizeof(double) * (size_t)n);
+        for (int i = 0; i < m; i++) {
+            const double *column = rod->columns + (size_t)i * (size_t)n;
+            for (int k = 0; k < n; k++) {
+                dx[k] -= error[i] * column[k];
+            }
+        }
+        fil_reduced_move(rod, dx);
+        last = worst;
+    }
+}
+
+void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
+    FilReduced *data = fil_reduced(rod);
+    double before = (1.0 - rod->theta) * dt, after = rod->theta * dt, shift[6];
+    double *root = data->root_rate + 6 - data->root;
+    for (int k = 0; k < data->root; k++) {
+        shift[k] = before * root[k] + after * velocity[k];
+        root[k] = velocity[k];
+    }
+    if (data->root < 6) {
+        follow_root(rod, dt);
+    }
+    if (data->root == 6) {
+        fil_add3(1.0, shift, data->root_place);
+    }
+    if (data->root > 0) {
+        turn_root(data, shift + data->root - 3);
+    }
+    const double *rate = velocity + data->root;
+    for (int k = 0; k < data->kappas; k++) {
+        data->kappa[k] += before * data->rate[k] + after * rate[k];
+        data->rate[k] = rate[k];
+    }
+    rod->state[0] += dt;
+    data->stale = true;
+    if (rod->row_count > 0) {
+        pull_ends(rod);
+    }
+}

@@ -1,0 +1,39 @@
+#ifndef FIL_WORLD_BODY_H
+#define FIL_WORLD_BODY_H
+
+// A body as the world sees it: a table of functions. Rods of all models and rigid bodies are
+// bodies; obstacles are not, for nothing moves them.
+//
+// A body has `dof_count` velocities. In a step it obeys v+ = v_free + P (impulses), P symmetric and
+// positive semi-definite; impulses and velocities of a place come together through the Jacobian of
+// that place. A place is a piece of the body and a fraction of it: rods are made of pieces
+// (capsules between two sections), a rigid body is one.
+
+#include "filum/world.h"
+
+typedef struct FilBodyTable {
+    /// Make the step of `dt` seconds ready, linearised at the velocity `guess` (NULL: the present
+    /// one), and write v_free.
+    void (*prepare)(void *self, double dt, const double *guess, double *free_velocity);
+    /// x <- P x for `count` vectors, one after the other.
+    void (*solve)(const void *self, int count, double *x);
+    /// The step without contacts, as exactly as the body can. False when it did not converge.
+    bool (*free_step)(void *self, double dt, double *velocity);
+    /// Take the step with the velocity of its end. False when it leaves the range of numbers.
+    bool (*advance)(void *self, double dt, const double *velocity);
+    void (*get_velocity)(const void *self, double *velocity);
+    /// All velocities to 0.
+    void (*stop)(void *self);
+    /// Set the clock, of bodies that have one.
+    void (*set_time)(void *self, double time);
+    /// Move the configuration along dx; velocities stay.
+    void (*move)(void *self, const double *dx);
+    void (*energy)(const void *self, FilRodEnergy *energy);
+    int (*state_count)(const void *self);
+    void (*get_state)(const void *self, double *state);
+    void (*set_state)(void *self, const double *state);
+} FilBodyTable;
+
+extern const FilBodyTable fil_body_rod, fil_body_rigid;
+
+#endif

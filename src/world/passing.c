@@ -1,0 +1,157 @@
+// passing.c - after a step: did a centreline pass through another one, or into a solid?
+//
+// Between the start and the end of the step every point of a piece is taken to move on a straight
+// line. Candidates are those of the broad phase; where a piece went farther than its box foresaw,
+// the broad phase is done again with the boxes of what really happened. Pairs whose swept boxes,
+// without radius, are apart cannot have met; the others are tested (collide/sweep.h).
+#include "passing.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "collide/sweep.h"
+#include "math/vec3.h"
+
+typedef struct Sweeping {
+    const FilWorld *world;
+    const FilWorldTry *step;
+    const double *after;  // [point_count][3]
+    const FilPose *poses; // [rigid_count] of the rigid bodies' shapes before the step
+    bool *passed;         // [pair_count]
+} Sweeping;
+
+static bool is_capsule(const FilWorld *world, const FilPiece *piece) {
+    return piece->obstacle < 0 && world->bodies[piece->body].kind == FIL_BODY_ROD;
+}
+
+static void paths_of(const Sweeping *sweeping, const FilPiece *piece, double path[2][2][3]) {
+    for (int end = 0; end < 2; end++) {
+        ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
+        fil_copy3(sweeping->step->points + at, path[0][end]);
+        fil_copy3(sweeping->after + at, path[1][end]);
+    }
+}
+
+static bool boxes_meet(const double a[2][2][3], const double b[2][2][3]) {
+    for (int k = 0; k < 3; k++) {
+        double low[2], high[2];
+        for (int side = 0; side < 2; side++) {
+            const double(*p)[2][3] = side == 0 ? a : b;
+            low[side] = fmin(fmin(p[0][0][k], p[0][1][k]), fmin(p[1][0][k], p[1][1][k]));
+            high[side] = fmax(fmax(p[0][0][k], p[0][1][k]), fmax(p[1][0][k], p[1][1][k]));
+        }
+        if (low[0] > high[1] || low[1] > high[0]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void poses_of(const Sweeping *sweeping, const FilPiece *piece, FilShape *shape,
+                     FilPose pose[2]) {
+    const FilWorld *world = sweeping->world;
+    fil_world_solid(world, piece, shape, &pose[1]);
+    if (piece->obstacle >= 0) {
+        pose[0] = world->obstacles[piece->obstacle].pose;
+        pose[1] = world->obstacles[piece->obstacle].next;
+    } else {
+        pose[0] = sweeping->poses[world->bodies[piece->body].index];
+    }
+}
+
+// Whether the centreline of a capsule met another one, or a solid. Solids among themselves are
+// thick: their own contacts hold them.
+static bool did_pass(const Sweeping *sweeping, const int pair[2]) {
+    const FilWorld *world = sweeping->world;
+    const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
+    if (!is_capsule(world, a)) {
+        const FilPiece *swap = a;
+        a = b;
+        b = swap;
+    }
+    if (!is_capsule(world, a)) {
+        return false;
+    }
+    double path[2][2][2][3];
+    paths_of(sweeping, a, path[0]);
+    if (is_capsule(world, b)) {
+        paths_of(sweeping, b, path[1]);
+        return boxes_meet((const double(*)[2][3])path[0], (const double(*)[2][3])path[1]) &&
+               fil_sweep_segments((const double(*)[2][3])path[0], (const double(*)[2][3])path[1],
+                                  0.0) <= 1.0;
+    }
+    FilShape shape;
+    FilPose pose[2];
+    poses_of(sweeping, b, &shape, pose);
+    return fil_sweep_segment_shape((const double(*)[2][3])path[0], &shape, pose, 0.0) <= 1.0;
+}
+
+static void sweep_range(void *context, int first, int last) {
+    const Sweeping *sweeping = context;
+    for (int k = first; k < last; k++) {
+        sweeping->passed[k] = did_pass(sweeping, sweeping->step->pairs[k]);
+    }
+}
+
+// Whether a piece of a rod left the box that the broad phase had for it.
+static bool did_escape(const FilWorld *world, const FilWorldTry *step, const double *after) {
+    for (int i = 0; i < world->piece_count; i++) {
+        const FilPiece *piece = &world->pieces[i];
+        if (!is_capsule(world, piece)) {
+            continue;
+        }
+        for (int k = 0; k < 6; k++) {
+            double x = after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
+            if (!(x >= step->boxes[i].low[k % 3] && x <= step->boxes[i].high[k % 3])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// The broad phase again, with boxes that hold where the pieces really went.
+static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const double *after,
+                                  FilError *error) {
+    for (int i = 0; i < world->piece_count; i++) {
+        const FilPiece *piece = &world->pieces[i];
+        for (int k = 0; is_capsule(world, piece) && k < 6; k++) {
+            double x = after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
+            step->boxes[i].low[k % 3] = fmin(step->boxes[i].low[k % 3], x);
+            step->boxes[i].high[k % 3] = fmax(step->boxes[i].high[k % 3], x);
+        }
+    }
+    return fil_world_find_pairs(world, step, error);
+}
+
+FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses,
+                                int **list, int *count, FilError *error) {
+    double *after = FIL_NEW(&world->scratch, double, 3 * (size_t)world->point_count + 1);
+    if (after == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d points",
+                        world->point_count);
+    }
+    fil_world_sample(world, world->threads, after, NULL);
+    if (did_escape(world, step, after)) {
+        FIL_TRY(find_pairs_again(world, step, after, error));
+    }
+    bool *passed = FIL_NEW(&world->scratch, bool, (size_t)step->pair_count + 1);
+    int *found = FIL_NEW(&world->scratch, int, (size_t)step->pair_count + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld pairs of pieces",
+                        (long long)step->pair_count);
+    }
+    Sweeping sweeping = {
+        .world = world, .step = step, .after = after, .poses = poses, .passed = passed};
+    fil_parallel_ranges((int)step->pair_count, 64, world->threads, sweep_range, &sweeping);
+    *count = 0;
+    for (int k = 0; k < (int)step->pair_count; k++) {
+        if (passed[k]) {
+            found[(*count)++] = k;
+        }
+    }
+    *list = found;
+    return FIL_OK;
+}

@@ -1,0 +1,15 @@
+#ifndef FIL_WORLD_PASSING_H
+#define FIL_WORLD_PASSING_H
+
+// The swept check of a step that was taken.
+
+#include "world.h"
+
+/// Candidates (indices of step->pairs, ascending) whose centrelines met between the start of the
+/// step and now. `poses` are those of the rigid bodies' shapes at its start. The list lives in the
+/// world's scratch;
+/// step->pairs grows where a piece went farther than was foreseen.
+FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses,
+                                int **list, int *count, FilError *error);
+
+#endif

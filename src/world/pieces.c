@@ -1,0 +1,271 @@
+// pieces.c - rods as capsules, solids as they are: what collision detection works with.
+//
+// A rod is cut into straight pieces between points of its centreline; how many is not bound to its
+// elements. A place on a piece is (1 - t) of its first end and t of the second: so are its velocity
+// and its Jacobian, and the gap between two pieces has exactly the derivative that the contact
+// problem works with. Pieces of one rod that are neighbours never touch: points of a rod that can
+// touch at all are half the circumference of a section apart along it.
+#include "world.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "math/rotation.h"
+#include "math/vec3.h"
+#include "rod/rod.h"
+
+enum { LEAST_PIECES = 12, MOST_PIECES = 64 }; // of a rod; of an element
+static const double most_turn = 0.35;         // rad: how far a piece turns, at most
+
+// Capsules for each element: enough for the natural curls, and for a rod of few elements.
+static int choose_count(const FilRod *rod) {
+    int elements = rod->element_count;
+    double turn = 0.0;
+    for (int i = 0; i < elements; i++) {
+        for (int end = 0; end < 2; end++) {
+            const double *kappa = rod->natural + 6 * (size_t)i + 3 * (size_t)end;
+            turn = fmax(turn, rod->lengths[i] * hypot(kappa[1], kappa[2]));
+        }
+    }
+    int few = (LEAST_PIECES + elements - 1) / elements;
+    int curled = (int)ceil(fmin(turn / most_turn, MOST_PIECES));
+    return few > curled ? few : curled;
+}
+
+static FilStatus reserve_pieces(FilWorld *world, int64_t count, FilError *error) {
+    return fil_world_reserve(world, &world->pieces, &world->piece_room, world->piece_count + count,
+                             sizeof(FilPiece), error);
+}
+
+FilStatus fil_world_add_pieces(FilWorld *world, FilBody *body, FilError *error) {
+    const FilRod *rod = body->self;
+    int each = body->surface.pieces > 0 ? body->surface.pieces : choose_count(rod);
+    int elements = rod->element_count, tree = rod->joints != NULL;
+    FIL_TRY(reserve_pieces(world, (int64_t)each * elements, error));
+    body->first_piece = world->piece_count;
+    body->first_point = world->point_count;
+    body->piece_count = each * elements;
+    body->point_count = tree ? (each + 1) * elements : each * elements + 1;
+    double along = 0.0;
+    for (int e = 0; e < elements; e++) {
+        double part = rod->lengths[e] / rod->state[1];
+        for (int k = 0; k < each; k++) {
+            int point = body->first_point + (tree ? (each + 1) * e : each * e) + k;
+            double u[2] = {(double)k / each, (double)(k + 1) / each};
+            world->pieces[world->piece_count++] =
+                (FilPiece){.body = world->body_count,
+                           .obstacle = -1,
+                           .element = e,
+                           .point = {point, point + 1},
+                           .u = {u[0], u[1]},
+                           .s = {along + u[0] * part, along + u[1] * part}};
+        }
+        along += part;
+    }
+    world->point_count += body->point_count;
+    return FIL_OK;
+}
+
+// How far a point of a solid is from its position, at most.
+static double find_extent(const FilShape *shape) {
+    double most = 0.0;
+    switch (shape->kind) {
+        case FIL_SHAPE_SPHERE: return shape->radius;
+        case FIL_SHAPE_CAPSULE: return shape->radius + 0.5 * shape->length;
+        case FIL_SHAPE_CYLINDER: return hypot(shape->radius, 0.5 * shape->length);
+        case FIL_SHAPE_BOX: return 0.5 * fil_norm3(shape->size);
+        case FIL_SHAPE_MESH:
+            for (int i = 0; i < fil_mesh_vertex_count(shape->mesh); i++) {
+                most = fmax(most, fil_norm3(fil_mesh_vertices(shape->mesh) + 3 * (ptrdiff_t)i));
+            }
+            return most;
+        default: return 0.0;
+    }
+}
+
+FilStatus fil_world_add_solid(FilWorld *world, int body, int obstacle, const FilShape *shape,
+                              int *piece, FilError *error) {
+    FIL_TRY(reserve_pieces(world, 1, error));
+    *piece = world->piece_count++;
+    world->pieces[*piece] =
+        (FilPiece){.body = body, .obstacle = obstacle, .extent = find_extent(shape)};
+    return FIL_OK;
+}
+
+// --- sampling ------------------------------------------------------------------------------------
+
+static void sample_point(const FilRod *rod, int element, double u, double *point, double *rate) {
+    FilPose pose;
+    FilRate motion;
+    rod->table->at(rod, element, u, &pose, rate != NULL ? &motion : NULL);
+    fil_copy3(pose.position, point);
+    if (rate != NULL) {
+        fil_copy3(motion.velocity, rate);
+    }
+}
+
+static void sample_rod(const FilWorld *world, const FilBody *body, double *points, double *rates) {
+    const FilRod *rod = body->self;
+    int last = -1;
+    for (int k = 0; k < body->piece_count; k++) {
+        const FilPiece *piece = &world->pieces[body->first_piece + k];
+        for (int end = piece->point[0] == last ? 1 : 0; end < 2; end++) {
+            ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
+            sample_point(rod, piece->element, piece->u[end], points + at,
+                         rates != NULL ? rates + at : NULL);
+        }
+        last = piece->point[1];
+    }
+}
+
+typedef struct Sampling {
+    const FilWorld *world;
+    double *points, *rates;
+} Sampling;
+
+static void sample_range(void *context, int first, int last) {
+    const Sampling *sampling = context;
+    for (int i = first; i < last; i++) {
+        const FilBody *body = &sampling->world->bodies[i];
+        if (body->kind == FIL_BODY_ROD) {
+            sample_rod(sampling->world, body, sampling->points, sampling->rates);
+        }
+    }
+}
+
+void fil_world_sample(const FilWorld *world, int threads, double *points, double *rates) {
+    Sampling sampling = {.world = world, .points = points, .rates = rates};
+    fil_parallel_ranges(world->body_count, 8, threads, sample_range, &sampling);
+}
+
+static bool is_driven(const FilBody *body) {
+    if (body->kind != FIL_BODY_ROD) {
+        return false;
+    }
+    const FilRod *rod = body->self;
+    return rod->root_end.motion != NULL || rod->tip_end.motion != NULL;
+}
+
+static void sample_poses(const FilWorld *world, const FilBody *body, FilPose *poses) {
+    const FilRod *rod = body->self;
+    for (int k = 0; k < body->piece_count; k++) {
+        const FilPiece *piece = &world->pieces[body->first_piece + k];
+        for (int end = 0; end < 2; end++) {
+            rod->table->at(rod, piece->element, piece->u[end], &poses[piece->point[end]], NULL);
+        }
+    }
+}
+
+// The rotation vector that turns the axes of one pose into those of another.
+static void turn_between(const FilPose *from, const FilPose *to, double turn[3]) {
+    double Q[9] = {0.0};
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 3; i++) {
+            fil_add3(to->axis[k][i], from->axis[k], Q + 3 * (ptrdiff_t)i);
+        }
+    }
+    fil_rotation_log(Q, turn);
+}
+
+// A step with v+ = 0, from rest, shows what the driven ends alone do to the rod.
+static void sample_driven_rod(const FilWorld *world, const FilBody *body, FilWorldTry *step,
+                              const double *state, double *still) {
+    FilRod *rod = body->self;
+    sample_poses(world, body, step->poses[0]);
+    rod->table->stop(rod);
+    memset(still, 0, sizeof(double) * (size_t)rod->dof_count);
+    int rows = rod->row_count; // ends that are held by rows are moved by v+
+    rod->row_count = 0;
+    rod->table->advance(rod, step->dt, still);
+    rod->row_count = rows;
+    sample_poses(world, body, step->poses[1]);
+    body->table->set_state(rod, state);
+    for (int i = body->first_point; i < body->first_point + body->point_count; i++) {
+        const FilPose *from = &step->poses[0][i], *to = &step->poses[1][i];
+        double turn[3];
+        turn_between(from, to, turn);
+        for (int k = 0; k < 3; k++) {
+            step->ahead[3 * (ptrdiff_t)i + k] = (to->position[k] - from->position[k]) / step->dt;
+            step->ahead_spin[3 * (ptrdiff_t)i + k] = turn[k] / step->dt;
+        }
+    }
+}
+
+typedef struct Driving {
+    FilWorld *world;
+    FilWorldTry *step;
+} Driving;
+
+static void sample_driven_range(void *context, int first, int last) {
+    const Driving *driving = context;
+    for (int i = first; i < last; i++) {
+        FilBody *body = &driving->world->bodies[i];
+        if (is_driven(body)) {
+            // free_velocity is not in use yet; the state is already saved by the step
+            sample_driven_rod(driving->world, body, driving->step,
+                              driving->step->states + body->first_state,
+                              driving->step->free_velocity + body->first_dof);
+        }
+    }
+}
+
+FilStatus fil_world_sample_driven(FilWorld *world, FilWorldTry *step, FilError *error) {
+    size_t count = (size_t)world->point_count;
+    memset(step->ahead, 0, sizeof(double) * 3 * count);
+    memset(step->ahead_spin, 0, sizeof(double) * 3 * count);
+    bool driven = false;
+    for (int i = 0; i < world->body_count; i++) {
+        driven = driven || is_driven(&world->bodies[i]);
+    }
+    if (!driven) {
+        return FIL_OK;
+    }
+    step->poses[0] = FIL_NEW(&world->scratch, FilPose, count + 1);
+    step->poses[1] = FIL_NEW(&world->scratch, FilPose, count + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d points",
+                        world->point_count);
+    }
+    Driving driving = {.world = world, .step = step};
+    fil_parallel_ranges(world->body_count, 8, world->threads, sample_driven_range, &driving);
+    return FIL_OK;
+}
+
+// --- places --------------------------------------------------------------------------------------
+
+void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilPlace *place,
+                      double centre[3]) {
+    const FilPiece *piece = &world->pieces[place->piece];
+    const FilBody *body = &world->bodies[place->body];
+    if (body->kind == FIL_BODY_ROD) {
+        const double *a = step->points + 3 * (ptrdiff_t)piece->point[0];
+        const double *b = step->points + 3 * (ptrdiff_t)piece->point[1];
+        for (int k = 0; k < 3; k++) {
+            centre[k] = (1.0 - place->t) * a[k] + place->t * b[k];
+        }
+        return;
+    }
+    fil_rigid_centre(body->self, centre);
+}
+
+void fil_world_jacobian(const FilWorld *world, const FilPlace *place, double *jacobian,
+                        double *work) {
+    const FilPiece *piece = &world->pieces[place->piece];
+    const FilBody *body = &world->bodies[place->body];
+    size_t count = 6 * (size_t)body->dof_count;
+    if (body->kind != FIL_BODY_ROD) {
+        memset(jacobian, 0, sizeof(double) * count);
+        for (int k = 0; k < 6; k++) {
+            jacobian[7 * k] = 1.0;
+        }
+        return;
+    }
+    const FilRod *rod = body->self;
+    rod->table->jacobian(rod, piece->element, piece->u[0], jacobian);
+    rod->table->jacobian(rod, piece->element, piece->u[1], work);
+    for (size_t k = 0; k < count; k++) {
+        jacobian[k] += place->t * (work[k] - jacobian[k]);
+    }
+}

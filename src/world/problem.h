@@ -1,0 +1,25 @@
+#ifndef FIL_WORLD_PROBLEM_H
+#define FIL_WORLD_PROBLEM_H
+
+// The friction problem of the contacts that matter.
+
+#include "rows.h"
+
+/// W, b and mu of the contacts `active` (ascending), for bodies as they were prepared. All arrays
+/// live in the world's scratch.
+FilStatus fil_world_problem_build(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                                  const int *active, int count, FilFrictionProblem *problem,
+                                  FilError *error);
+
+/// Displacements, as velocities over the step, that leave no overlap of the contacts of `problem`
+/// at its end; `moved` is false when nothing must move (correct.c).
+FilStatus fil_world_correct(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                            const int *active, const FilFrictionProblem *problem, double *shift,
+                            bool *moved, FilError *error);
+
+/// What is added to u before the law holds, m/s: gap and rebound of contacts, errors of joints.
+void fil_contact_offset(const FilWorkContact *contact, double dt, double offset[3]);
+/// Whether this is the step in which the contact throws its bodies back.
+bool fil_contact_rebounds(const FilWorkContact *contact);
+
+#endif

@@ -1,0 +1,406 @@
+// world.c - making a world and filling it.
+#include "world.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "math/vec3.h"
+#include "rod/rod.h"
+
+#define NAME(code, name, text) [code] = name,
+
+const char *fil_contact_kind_name(FilContactKind kind) {
+    static const char *const names[FIL_CONTACT_COUNT] = {FIL_CONTACT_TABLE(NAME)};
+    return (unsigned)kind < FIL_CONTACT_COUNT ? names[kind] : NULL;
+}
+
+const char *fil_friction_law_name(FilFrictionLaw law) {
+    static const char *const names[FIL_LAW_COUNT] = {FIL_FRICTION_LAW_TABLE(NAME)};
+    return (unsigned)law < FIL_LAW_COUNT ? names[law] : NULL;
+}
+
+FilWorldDef fil_world_def_default(void) {
+    return (FilWorldDef){
+        .step = 1e-3,
+        .gravity = {0.0, 0.0, -9.81},
+        .friction_default = -1.0,
+        .solver = fil_friction_settings_default(),
+        .penalty_stiffness = 1e3,
+        .slip_speed = 1e-3,
+        .max_newton = 6,
+        .max_halvings = 8,
+    };
+}
+
+FilSurface fil_surface_default(void) {
+    return (FilSurface){.self = true};
+}
+
+static FilStatus check_positive(double value, const char *name, FilError *error) {
+    if (!(value > 0.0 && isfinite(value))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "%s is %g; it must be positive and finite", name,
+                        isnan(value) ? (double)NAN : value);
+    }
+    return FIL_OK;
+}
+
+static FilStatus check_vector(const double *value, const char *name, FilError *error) {
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(value[k])) {
+            return fil_fail(error, FIL_E_ARGUMENT, "%s[%d] is %g; it must be finite", name, k,
+                            isnan(value[k]) ? (double)NAN : value[k]);
+        }
+    }
+    return FIL_OK;
+}
+
+static FilStatus check_def(const FilWorldDef *def, FilError *error) {
+    FIL_TRY(check_positive(def->step, "step", error));
+    FIL_TRY(check_vector(def->gravity, "gravity", error));
+    FIL_TRY(check_vector(def->wind, "wind", error));
+    if (isnan(def->friction_default) || isinf(def->friction_default)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "friction_default is not finite");
+    }
+    if ((unsigned)def->contact >= FIL_CONTACT_COUNT || (unsigned)def->law >= FIL_LAW_COUNT) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "contact is %d and law is %d; they must be FilContactKind and "
+                        "FilFrictionLaw",
+                        (int)def->contact, (int)def->law);
+    }
+    if (!(def->margin >= 0.0 && isfinite(def->margin))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "margin is %g; it must be 0 or positive",
+                        def->margin);
+    }
+    FIL_TRY(check_positive(def->penalty_stiffness, "penalty_stiffness", error));
+    FIL_TRY(check_positive(def->slip_speed, "slip_speed", error));
+    if (!(def->penalty_damping >= 0.0 && isfinite(def->penalty_damping))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "penalty_damping is %g; it must be 0 or positive",
+                        def->penalty_damping);
+    }
+    if (def->max_newton < 1) {
+        return fil_fail(error, FIL_E_ARGUMENT, "max_newton is %d; it must be at least 1",
+                        def->max_newton);
+    }
+    if (def->max_halvings < 0 || def->max_halvings > 20) {
+        return fil_fail(error, FIL_E_ARGUMENT, "max_halvings is %d; it must be 0 to 20",
+                        def->max_halvings);
+    }
+    return FIL_OK;
+}
+
+FilStatus fil_world_create(const FilWorldDef *def, const FilAllocator *allocator, FilWorld **out,
+                           FilError *error) {
+    FIL_TRY(check_def(def, error));
+    const FilAllocator *memory = allocator != NULL ? allocator : &fil_libc_allocator;
+    FilWorld *world = memory->resize(memory->user, NULL, 0, sizeof *world);
+    if (world == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a world");
+    }
+    memset(world, 0, sizeof *world);
+    world->def = *def;
+    world->allocator = *memory;
+    world->scratch = fil_arena_make(memory);
+    world->threads = fil_thread_count(def->solver.thread_count);
+    FilStatus status = fil_grid_create(memory, &world->grid, error);
+    if (status == FIL_OK) {
+        status = fil_friction_workspace_create(memory, &world->workspace, error);
+    }
+    if (status != FIL_OK) {
+        fil_world_destroy(world);
+        return status;
+    }
+    *out = world;
+    return FIL_OK;
+}
+
+static void give_back(FilWorld *world, void *items, int room, size_t size) {
+    if (items != NULL) {
+        (void)world->allocator.resize(world->allocator.user, items, (size_t)room * size, 0);
+    }
+}
+
+void fil_world_destroy(FilWorld *world) {
+    if (world == NULL) {
+        return;
+    }
+    for (int i = 0; i < world->body_count; i++) {
+        if (world->bodies[i].kind == FIL_BODY_ROD) {
+            fil_rod_destroy(world->bodies[i].self);
+        } else {
+            fil_rigid_destroy(world->bodies[i].self);
+        }
+    }
+    fil_friction_workspace_destroy(world->workspace);
+    fil_grid_destroy(world->grid);
+    fil_arena_destroy(&world->scratch);
+    give_back(world, world->bodies, world->body_room, sizeof *world->bodies);
+    give_back(world, world->obstacles, world->obstacle_room, sizeof *world->obstacles);
+    give_back(world, world->pieces, world->piece_room, sizeof *world->pieces);
+    give_back(world, world->materials, world->material_room, sizeof *world->materials);
+    give_back(world, world->laws, world->law_room, sizeof *world->laws);
+    give_back(world, world->joints, world->joint_room, sizeof *world->joints);
+    give_back(world, world->rods, world->rod_room, sizeof *world->rods);
+    give_back(world, world->rigids, world->rigid_room, sizeof *world->rigids);
+    give_back(world, world->contacts, world->contact_room, sizeof *world->contacts);
+    give_back(world, world->memories, world->memory_room, sizeof *world->memories);
+    FilAllocator memory = world->allocator;
+    (void)memory.resize(memory.user, world, sizeof *world, 0);
+}
+
+FilStatus fil_world_reserve(FilWorld *world, void *items, int *room, int64_t count, size_t size,
+                            FilError *error) {
+    if (count <= *room) {
+        return FIL_OK;
+    }
+    int64_t wanted = 2 * count > 16 ? 2 * count : 16;
+    void **array = items, *grown = NULL;
+    if (wanted <= INT32_MAX && (size_t)wanted <= SIZE_MAX / size) {
+        grown = world->allocator.resize(world->allocator.user, *array, (size_t)*room * size,
+                                        (size_t)wanted * size);
+    }
+    if (grown == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld items of the world",
+                        (long long)count);
+    }
+    *array = grown;
+    *room = (int)wanted;
+    return FIL_OK;
+}
+
+// --- materials -----------------------------------------------------------------------------------
+
+FilStatus fil_world_add_material(FilWorld *world, double restitution, int *material,
+                                 FilError *error) {
+    if (!(restitution >= 0.0 && restitution <= 1.0)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "restitution is %g; it must be 0 to 1", restitution);
+    }
+    FIL_TRY(fil_world_reserve(world, &world->materials, &world->material_room,
+                              world->material_count + 1, sizeof(FilWorldMaterial), error));
+    world->materials[world->material_count] = (FilWorldMaterial){.restitution = restitution};
+    *material = world->material_count++;
+    return FIL_OK;
+}
+
+static FilStatus check_material(const FilWorld *world, int material, FilError *error) {
+    if (material < 0 || material >= world->material_count) {
+        return fil_fail(error, FIL_E_ARGUMENT, "material is %d; there are %d", material,
+                        world->material_count);
+    }
+    return FIL_OK;
+}
+
+FilStatus fil_world_set_friction(FilWorld *world, int a, int b, double mu, FilError *error) {
+    FIL_TRY(check_material(world, a, error));
+    FIL_TRY(check_material(world, b, error));
+    if (!(mu >= 0.0 && isfinite(mu))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "mu is %g; it must be 0 or positive, and finite",
+                        isnan(mu) ? (double)NAN : mu);
+    }
+    int low = a < b ? a : b, high = a < b ? b : a;
+    for (int k = 0; k < world->law_count; k++) {
+        if (world->laws[k].a == low && world->laws[k].b == high) {
+            world->laws[k].mu = mu;
+            return FIL_OK;
+        }
+    }
+    FIL_TRY(fil_world_reserve(world, &world->laws, &world->law_room, world->law_count + 1,
+                              sizeof(FilPairLaw), error));
+    world->laws[world->law_count++] = (FilPairLaw){.a = low, .b = high, .mu = mu};
+    return FIL_OK;
+}
+
+static FilStatus check_surface(const FilWorld *world, const FilSurface *surface, FilError *error) {
+    FIL_TRY(check_material(world, surface->material, error));
+    if (!(surface->radius >= 0.0 && isfinite(surface->radius))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "surface.radius is %g; it must be 0 or positive",
+                        surface->radius);
+    }
+    if (surface->pieces < 0 || surface->pieces > 10000) {
+        return fil_fail(error, FIL_E_ARGUMENT, "surface.pieces is %d; it must be 0 to 10000",
+                        surface->pieces);
+    }
+    return FIL_OK;
+}
+
+// --- bodies --------------------------------------------------------------------------------------
+
+// Room for one more body and its number among its kind.
+static FilStatus reserve_body(FilWorld *world, int **kind, int *room, int count, FilError *error) {
+    FIL_TRY(fil_world_reserve(world, &world->bodies, &world->body_room, world->body_count + 1,
+                              sizeof(FilBody), error));
+    return fil_world_reserve(world, kind, room, count + 1, sizeof(int), error);
+}
+
+static void enter_body(FilWorld *world, const FilBody *body) {
+    FilBody *entered = &world->bodies[world->body_count++];
+    *entered = *body;
+    entered->first_dof = world->dof_count;
+    entered->first_state = world->state_count;
+    world->dof_count += body->dof_count;
+    world->state_count += body->table->state_count(body->self);
+}
+
+static double surface_radius(const FilRod *rod, const FilSurface *surface) {
+    double radius = surface->radius;
+    for (int i = 0; surface->radius == 0.0 && i < rod->element_count; i++) {
+        radius = fmax(radius, rod->sections[i].radius);
+    }
+    return radius;
+}
+
+FilStatus fil_world_add_rod(FilWorld *world, const FilRodDef *def, const FilSurface *surface,
+                            int *rod, FilError *error) {
+    FIL_TRY(check_surface(world, surface, error));
+    FIL_TRY(reserve_body(world, &world->rods, &world->rod_room, world->rod_count, error));
+    FilRodDef own = *def;
+    fil_copy3(world->def.gravity, own.gravity);
+    FilRod *made = NULL;
+    FIL_TRY(fil_rod_create(&own, &world->allocator, &made, error));
+    FilBody body = {.table = &fil_body_rod,
+                    .self = made,
+                    .kind = FIL_BODY_ROD,
+                    .index = world->rod_count,
+                    .dof_count = made->dof_count,
+                    .linear = made->table->merit == NULL,
+                    .surface = *surface,
+                    .radius = surface_radius(made, surface)};
+    body.margin = world->def.margin > 0.0 ? world->def.margin : 0.25 * body.radius;
+    FilStatus status = fil_world_add_pieces(world, &body, error);
+    if (status != FIL_OK) {
+        fil_rod_destroy(made);
+        return status;
+    }
+    world->rods[world->rod_count] = world->body_count;
+    enter_body(world, &body);
+    *rod = world->rod_count++;
+    return FIL_OK;
+}
+
+FilStatus fil_world_add_rigid(FilWorld *world, const FilRigidDef *def, const FilSurface *surface,
+                              int *rigid, FilError *error) {
+    FIL_TRY(check_surface(world, surface, error));
+    FIL_TRY(reserve_body(world, &world->rigids, &world->rigid_room, world->rigid_count, error));
+    FilRigidDef own = *def;
+    fil_copy3(world->def.gravity, own.gravity);
+    FilRigid *made = NULL;
+    FIL_TRY(fil_rigid_create(&own, &world->allocator, &made, error));
+    FilBody body = {.table = &fil_body_rigid,
+                    .self = made,
+                    .kind = FIL_BODY_RIGID,
+                    .index = world->rigid_count,
+                    .dof_count = 6,
+                    .linear = true,
+                    .surface = *surface};
+    FilStatus status = fil_world_add_solid(world, world->body_count, -1, fil_rigid_shape(made),
+                                           &body.first_piece, error);
+    if (status != FIL_OK) {
+        fil_rigid_destroy(made);
+        return status;
+    }
+    body.piece_count = 1;
+    body.margin = world->def.margin > 0.0
+                      ? world->def.margin
+                      : 0.02 * world->pieces[body.first_piece].extent;
+    world->rigids[world->rigid_count] = world->body_count;
+    enter_body(world, &body);
+    *rigid = world->rigid_count++;
+    return FIL_OK;
+}
+
+FilStatus fil_world_add_obstacle(FilWorld *world, const FilObstacleDef *def,
+                                 const FilSurface *surface, int *obstacle, FilError *error) {
+    FIL_TRY(check_surface(world, surface, error));
+    FIL_TRY(fil_shape_check(&def->shape, error));
+    FIL_TRY(check_vector(def->pose.position, "pose.position", error));
+    FIL_TRY(fil_rod_axes_check((const double(*)[3])def->pose.axis, "pose.axis", error));
+    FIL_TRY(fil_world_reserve(world, &world->obstacles, &world->obstacle_room,
+                              world->obstacle_count + 1, sizeof(FilObstacle), error));
+    FilObstacle made = {.def = *def, .surface = *surface, .pose = def->pose, .next = def->pose};
+    if (def->motion != NULL) {
+        def->motion(def->user, world->time, &made.pose);
+    }
+    FIL_TRY(fil_world_add_solid(world, -1, world->obstacle_count, &def->shape, &made.piece, error));
+    world->obstacles[world->obstacle_count] = made;
+    *obstacle = world->obstacle_count++;
+    return FIL_OK;
+}
+
+// --- looking -------------------------------------------------------------------------------------
+
+int fil_world_rod_count(const FilWorld *world) {
+    return world->rod_count;
+}
+
+int fil_world_rigid_count(const FilWorld *world) {
+    return world->rigid_count;
+}
+
+int fil_world_obstacle_count(const FilWorld *world) {
+    return world->obstacle_count;
+}
+
+FilRod *fil_world_rod(FilWorld *world, int rod) {
+    return rod >= 0 && rod < world->rod_count ? world->bodies[world->rods[rod]].self : NULL;
+}
+
+FilRigid *fil_world_rigid(FilWorld *world, int rigid) {
+    return rigid >= 0 && rigid < world->rigid_count ? world->bodies[world->rigids[rigid]].self
+                                                    : NULL;
+}
+
+double fil_world_time(const FilWorld *world) {
+    return world->time;
+}
+
+int64_t fil_world_step_count(const FilWorld *world) {
+    return world->step_count;
+}
+
+const FilContact *fil_world_contacts(const FilWorld *world, int *count) {
+    *count = world->contact_count;
+    return world->contacts;
+}
+
+void fil_world_energy(const FilWorld *world, FilRodEnergy *energy) {
+    *energy = (FilRodEnergy){0};
+    for (int i = 0; i < world->body_count; i++) {
+        FilRodEnergy one = {0};
+        world->bodies[i].table->energy(world->bodies[i].self, &one);
+        energy->kinetic += one.kinetic;
+        energy->bend += one.bend;
+        energy->twist += one.twist;
+        energy->stretch += one.stretch;
+        energy->gravity += one.gravity;
+        energy->loads += one.loads;
+    }
+}
+
+double fil_world_mass(const FilWorld *world) {
+    double mass = 0.0;
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        if (body->kind == FIL_BODY_RIGID) {
+            mass += fil_rigid_mass(body->self);
+            continue;
+        }
+        const FilRod *rod = body->self;
+        for (int k = 0; k < rod->element_count; k++) {
+            mass += rod->sections[k].mass * rod->lengths[k];
+        }
+    }
+    return mass;
+}
+
+FilStatus fil_world_set_gravity(FilWorld *world, const double gravity[3], FilError *error) {
+    FIL_TRY(check_vector(gravity, "gravity", error));
+    for (int i = 0; i < world->body_count; i++) {
+        if (world->bodies[i].kind == FIL_BODY_ROD) {
+            FIL_TRY(fil_rod_set_gravity(world->bodies[i].self, gravity, error));
+        } else {
+            FIL_TRY(fil_rigid_set_gravity(world->bodies[i].self, gravity, error));
+        }
+    }
+    fil_copy3(gravity, world->def.gravity);
+    return FIL_OK;
+}

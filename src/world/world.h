@@ -1,0 +1,206 @@
+#ifndef FIL_WORLD_WORLD_H
+#define FIL_WORLD_WORLD_H
+
+// What a world is made of, and the parts of its step.
+//
+// Memory in three lifetimes: what was added lives in growing arrays; what the next step depends on
+// is the state of the bodies and the impulses of the contacts; what a step needs for itself lives
+// in `scratch`, which is reset when a step begins.
+
+#include "base/arena.h"
+#include "body.h"
+#include "collide/grid.h"
+#include "collide/touch.h"
+
+typedef struct FilBody {
+    const FilBodyTable *table;
+    void *self; // the rod or the rigid body, which the world owns
+    FilBodyKind kind;
+    int index; // among its kind
+    int dof_count;
+    bool linear; // v+ is linear in the impulses: one linearisation is exact
+    FilSurface surface;
+    double radius, margin;        // m, of the capsules (0: a solid); how far ahead contacts are seen
+    int first_piece, piece_count; // among the world's pieces
+    int first_point, point_count; // among the world's points
+    int64_t first_dof;            // among all velocities
+    int64_t first_state;          // among all states
+    bool touched;                 // in this step: by a contact or a joint
+} FilBody;
+
+typedef struct FilObstacle {
+    FilObstacleDef def;
+    FilSurface surface;
+    int piece;
+    FilPose pose, next; // now, and at the end of the step
+} FilObstacle;
+
+// A capsule of a rod, a rigid body or an obstacle: what the broad phase works with.
+typedef struct FilPiece {
+    int body;     // -1: an obstacle
+    int obstacle; // -1: a body
+    int element;  // of the rod
+    int point[2]; // of its ends, rods only
+    double u[2];  // fractions of the element at its ends
+    double s[2];  // arc length there, as a part of the length
+    double extent; // m: how far a solid reaches from its position
+    int rooted;    // 1 + the obstacle in which the held end of a rod is rooted; 0: none
+} FilPiece;
+
+typedef struct FilWorldMaterial {
+    double restitution;
+} FilWorldMaterial;
+
+typedef struct FilPairLaw {
+    int a, b; // materials, a <= b
+    double mu;
+} FilPairLaw;
+
+// One side of a contact or joint in work.
+typedef struct FilPlace {
+    int body; // -1: nothing that impulses move
+    int piece;
+    double t;        // fraction of a capsule
+    double point[3]; // m, on the surface
+} FilPlace;
+
+// Two places that are held together.
+typedef struct FilJoint {
+    FilPlace a, b;      // points: in the body's own axes, from its centre; rods: not used
+    int obstacle;       // that b belongs to, or -1
+    bool turning;
+    double apart[3];    // m: from b to a, in the axes of b
+    double between[9];  // the axes of a in those of b, columns
+} FilJoint;
+
+// What a contact leaves to the next step.
+typedef struct FilMemory {
+    int piece[2];
+    uint32_t feature;
+    bool rebounded;    // restitution was applied
+    double approach;   // m/s: how fast it closed when it was first seen
+    double impulse[3]; // N s, world axes
+} FilMemory;
+
+// A contact, or one of the two halves of a joint, in work: 3 rows of the friction problem.
+typedef struct FilWorkContact {
+    FilPlace a, b;
+    FilBlockKind kind; // coulomb, or equality: a joint
+    bool turn;         // of a joint: its rows are about the spin
+    double error[3];   // of a joint, m or rad: what its rows are to bring to 0
+    double normal[3], frame[9]; // rows of the frame: normal and two tangents
+    double gap, mu, restitution, margin;
+    double carried[3]; // m/s, world axes: what moves the places apart from v+: driven ends, obstacles
+    FilMemory memory;
+    bool known; // seen in the step before
+} FilWorkContact;
+
+struct FilWorld {
+    FilWorldDef def;
+    FilAllocator allocator;
+    FilArena scratch, candidates_arena;
+    FilFrictionWorkspace *workspace;
+    FilGrid *grid;
+
+    FilBody *bodies;
+    FilObstacle *obstacles;
+    FilPiece *pieces;
+    FilWorldMaterial *materials;
+    FilPairLaw *laws;
+    FilJoint *joints;
+    int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room;
+    int material_count, material_room, law_count, law_room, joint_count, joint_room;
+    int rod_count, rigid_count, point_count;
+    int rooted_count; // pieces that were looked at for their roots
+    int *rods, *rigids; // bodies by kind
+    int rod_room, rigid_room;
+    int64_t dof_count, state_count;
+    int threads;
+
+    double time;
+    int64_t step_count;
+
+    // contacts of the last step, and what they leave
+    FilContact *contacts;
+    FilMemory *memories; // sorted by piece and feature
+    int contact_count, contact_room, memory_count, memory_room;
+};
+
+/// The arrays of one try at a step, all in scratch.
+typedef struct FilWorldTry {
+    double dt;
+    double *points;         // [point_count][3] where the pieces' ends are
+    double *rates;          // [point_count][3] how they move, m/s
+    double *ahead;          // [point_count][3] how they would move with v+ = 0, m/s
+    double *ahead_spin;     // [point_count][3] and turn, rad/s
+    FilPose *poses[2];      // [point_count] for that
+    double *before, *after; // [dof_count] velocities: linearised there, found
+    double *free_velocity;  // [dof_count]
+    double *shift;          // [dof_count] m: correction of the configuration
+    bool shifted;           // there is one
+    double *states;         // of all bodies at the start of the step
+    FilBox *boxes;          // [piece_count] that the broad phase worked with
+    const int (*pairs)[2];  // candidates of the broad phase
+    int64_t pair_count;
+    FilWorkContact *contacts;
+    int contact_count, contact_room;
+    double *r, *u; // [3 contact_count]
+} FilWorldTry;
+
+// --- growing arrays ------------------------------------------------------------------------------
+
+/// The mass of all bodies, kg.
+double fil_world_mass(const FilWorld *world);
+
+/// Room for `count` items of `size` bytes in `*items`, keeping what is there.
+FilStatus fil_world_reserve(FilWorld *world, void *items, int *room, int64_t count, size_t size,
+                            FilError *error);
+
+// --- step.c --------------------------------------------------------------------------------------
+
+/// One step of `dt`. `taken` is false, and the world as before, where the step is too violent;
+/// with `last` set what passes through something else is only counted.
+FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
+                             FilError *error);
+
+// --- pieces.c ------------------------------------------------------------------------------------
+
+/// Cut a rod into pieces, or enter a solid as one.
+FilStatus fil_world_add_pieces(FilWorld *world, FilBody *body, FilError *error);
+FilStatus fil_world_add_solid(FilWorld *world, int body, int obstacle, const FilShape *shape,
+                              int *piece, FilError *error);
+
+/// Where the ends of all pieces are, and how they move (NULL: not asked for).
+void fil_world_sample(const FilWorld *world, int threads, double *points, double *rates);
+/// How they move over a step of `dt` though v+ = 0, because ends are driven.
+FilStatus fil_world_sample_driven(FilWorld *world, FilWorldTry *step, FilError *error);
+
+/// The rows that turn the velocities of a body into velocity and spin at a place: 6 x dof_count.
+void fil_world_jacobian(const FilWorld *world, const FilPlace *place, double *jacobian,
+                        double *work);
+/// The centre of the section at a place of a rod, or of a rigid body.
+void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilPlace *place,
+                      double centre[3]);
+
+// --- joints.c ------------------------------------------------------------------------------------
+
+/// Append the joints to the contacts of a step.
+FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
+
+// --- detect.c ------------------------------------------------------------------------------------
+
+/// Find the contacts of a step.
+FilStatus fil_world_detect(FilWorld *world, FilWorldTry *step, FilError *error);
+/// The candidates whose step->boxes meet, and every piece with every plane, into step->pairs.
+FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error);
+/// One more contact: the nearest of a pair of pieces at the start of the step. False when the pair
+/// has one already.
+FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pair[2], bool *added,
+                                FilError *error);
+/// How the point p of an obstacle moves in a step of `dt`.
+void fil_world_obstacle_rate(const FilObstacle *obstacle, double dt, const double p[3],
+                             double rate[3]);
+/// The shape and the pose of a solid piece.
+void fil_world_solid(const FilWorld *world, const FilPiece *piece, FilShape *shape, FilPose *pose);
+
+#endif
