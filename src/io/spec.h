@@ -253,16 +253,35 @@ typedef struct FilSceneSpec {
 } FilSceneSpec;
 
 // One list: the tables, in the order of the reference.
-#define FIL_SPEC_TABLES(X)                                                                       \
-    X(scene)                                                                                     \
-    X(material)                                                                                  \
-    X(pair)                                                                                      \
-    X(rod)                                                                                       \
-    X(section)                                                                                   \
-    X(natural)                                                                                   \
-    X(root) X(tip) X(motion) X(key) X(swing) X(load) X(twig) X(obstacle) X(body) X(array)        \
-        X(bundle) X(braid) X(hair) X(curl) X(vary) X(knot) X(joint) X(place) X(event) X(contact) \
-            X(solver) X(output)
+#define FIL_SPEC_TABLES(X) \
+    X(scene)               \
+    X(material)            \
+    X(pair)                \
+    X(rod)                 \
+    X(section)             \
+    X(natural)             \
+    X(root)                \
+    X(tip)                 \
+    X(motion)              \
+    X(key)                 \
+    X(swing)               \
+    X(load)                \
+    X(twig)                \
+    X(obstacle)            \
+    X(body)                \
+    X(array)               \
+    X(bundle)              \
+    X(braid)               \
+    X(hair)                \
+    X(curl)                \
+    X(vary)                \
+    X(knot)                \
+    X(joint)               \
+    X(place)               \
+    X(event)               \
+    X(contact)             \
+    X(solver)              \
+    X(output)
 
 #define FIL_SPEC_TABLE(name) extern const FilTable fil_spec_##name;
 FIL_SPEC_TABLES(FIL_SPEC_TABLE)
