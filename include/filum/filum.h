@@ -10,13 +10,12 @@
 #include "filum/generate.h"
 #include "filum/matrix.h"
 #include "filum/mesh.h"
-#include "filum/mesh.h"
+#include "filum/motion.h"
 #include "filum/pose.h"
 #include "filum/rigid.h"
-#include "filum/rigid.h"
 #include "filum/rod.h"
+#include "filum/scene.h"
 #include "filum/shape.h"
 #include "filum/world.h"
-#include "filum/shape.h"
 
 #endif

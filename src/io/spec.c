@@ -1,0 +1,492 @@
+// spec.c - the format of scenes: every kind of object, every field, with unit, range, default and
+// one line of text. Nothing about the format is written anywhere else.
+#include "spec.h"
+
+#include <float.h>
+#include <stddef.h>
+
+#define NAMES2(code, name) name,
+#define NAMES3(code, name, text) name,
+
+static const char *const model_names[] = {FIL_ROD_MODEL_TABLE(NAMES3) NULL};
+static const char *const end_names[] = {FIL_ROD_END_TABLE(NAMES2) NULL};
+static const char *const section_names[] = {FIL_SECTION_TABLE(NAMES2) NULL};
+static const char *const start_names[] = {FIL_START_TABLE(NAMES2) NULL};
+static const char *const step_names[] = {FIL_ROD_STEP_TABLE(NAMES2) NULL};
+static const char *const natural_names[] = {"given", "start", NULL};
+static const char *const self_names[] = {"auto", "on", "off", NULL};
+static const char *const shape_names[] = {FIL_SHAPE_TABLE(NAMES3) NULL};
+static const char *const between_names[] = {FIL_MOTION_BETWEEN_TABLE(NAMES2) NULL};
+static const char *const knot_names[] = {"overhand", "figure-eight", "cinquefoil", NULL};
+static const char *const joint_names[] = {FIL_JOINT_TABLE(NAMES2) NULL};
+static const char *const place_names[] = {"root", "tip", NULL};
+static const char *const contact_names[] = {FIL_CONTACT_TABLE(NAMES3) NULL};
+static const char *const law_names[] = {FIL_FRICTION_LAW_TABLE(NAMES3) NULL};
+static const char *const solver_names[] = {FIL_FRICTION_SOLVERS(NAMES3) NULL};
+static const char *const local_names[] = {FIL_LOCAL_SOLVERS(NAMES3) NULL};
+static const char *const function_names[] = {FIL_NEWTON_FUNCTIONS(NAMES3) NULL};
+static const char *const convex_names[] = {FIL_CONVEX_SOLVERS(NAMES3) NULL};
+static const char *const output_names[] = {FIL_OUTPUT_TABLE(NAMES3) NULL};
+
+// A field whose name is that of the member. What follows the text is optional: .unit, .range, ...
+#define FIELD(struct_type, member, kind, about, ...)                                        \
+    {                                                                                       \
+        .name = #member, .type = FIL_FIELD_##kind, .offset = offsetof(struct_type, member), \
+        .text = (about), __VA_ARGS__                                                        \
+    }
+#define TABLE(kind, struct_type, about)                            \
+    const FilTable fil_spec_##kind = {.name = #kind,               \
+                                      .text = (about),             \
+                                      .size = sizeof(struct_type), \
+                                      .fields = kind##_fields,     \
+                                      .field_count =               \
+                                          (int)(sizeof kind##_fields / sizeof *kind##_fields)}
+#define POSITIVE .range = FIL_RANGE_POSITIVE
+#define NOT_NEGATIVE .range = FIL_RANGE_NOT_NEGATIVE
+#define BETWEEN(a, b) .range = FIL_RANGE_BETWEEN, .low = (a), .high = (b)
+#define DEFAULT(text) .standard = (text)
+#define ORIGIN .size = 3, .standard = "[0, 0, 0]"
+#define PLAIN .unit = NULL
+#define MAX_COUNT 1e9
+
+// ------------------------------------------------------------------------------------- motions
+
+static const FilField key_fields[] = {
+    FIELD(FilKeySpec, time, NUMBER, "when", .unit = "s", .required = true),
+    FIELD(FilKeySpec, at, VECTOR, "how far from the start", .unit = "m", ORIGIN),
+    FIELD(FilKeySpec, turn, VECTOR, "rotation vector against the start", .unit = "rad", ORIGIN),
+};
+TABLE(key, FilKeySpec, "A key of a motion; times rise.");
+
+static const FilField swing_fields[] = {
+    FIELD(FilSwingSpec, at, VECTOR, "amplitude of the place", .unit = "m", ORIGIN),
+    FIELD(FilSwingSpec, turn, VECTOR, "amplitude of the rotation vector", .unit = "rad", ORIGIN),
+    FIELD(FilSwingSpec, period, NUMBER, "time of one swing", .unit = "s", POSITIVE,
+          .required = true),
+    FIELD(FilSwingSpec, phase, NUMBER, "of the sine at time 0", .unit = "rad", DEFAULT("0")),
+};
+TABLE(swing, FilSwingSpec, "A motion to and fro, as the sine of time.");
+
+static const FilField motion_fields[] = {
+    FIELD(FilMotionSpec, pivot, VECTOR,
+          "what it turns about, at time 0; where the thing itself is, unless given", .unit = "m",
+          ORIGIN),
+    FIELD(FilMotionSpec, keys, LIST, "where it is when; at rest before and after",
+          .table = &fil_spec_key),
+    FIELD(FilMotionSpec, between, NAME, "how it goes from key to key", .names = between_names,
+          DEFAULT("\"smooth\"")),
+    FIELD(FilMotionSpec, swing, OBJECT, "to and fro", .table = &fil_spec_swing),
+    FIELD(FilMotionSpec, velocity, VECTOR, "constant velocity", .unit = "m/s", ORIGIN),
+    FIELD(FilMotionSpec, spin, VECTOR, "constant angular velocity, world axes", .unit = "rad/s",
+          ORIGIN),
+    FIELD(FilMotionSpec, from, NUMBER, "when velocity and spin start", .unit = "s", DEFAULT("0")),
+    FIELD(FilMotionSpec, until, NUMBER, "when velocity and spin end; never, unless given",
+          .unit = "s"),
+};
+TABLE(motion, FilMotionSpec, "A prescribed rigid motion: keys, swing and constant rates add up.");
+
+// ---------------------------------------------------------------------------------------- rods
+
+static const FilField root_fields[] = {
+    FIELD(FilRootSpec, at, VECTOR, "where the rod starts", .unit = "m", ORIGIN),
+    FIELD(FilRootSpec, along, VECTOR, "direction in which it starts, of any length", .size = 3,
+          DEFAULT("[1, 0, 0]")),
+    FIELD(FilRootSpec, up, VECTOR, "the second axis of the section, n2, as nearly as possible",
+          .size = 3, DEFAULT("[0, 0, 1]")),
+    FIELD(FilRootSpec, held, NAME, "how it is held", .names = end_names, DEFAULT("\"clamped\"")),
+    FIELD(FilRootSpec, follows, TEXT, "name of an obstacle whose motion it follows", PLAIN),
+    FIELD(FilRootSpec, motion, OBJECT, "how what is held moves", .table = &fil_spec_motion),
+};
+TABLE(root, FilRootSpec, "The root of a rod. With `points`, `at` and `along` come from them.");
+
+static const FilField tip_fields[] = {
+    FIELD(FilTipSpec, held, NAME, "how it is held, where it starts", .names = end_names,
+          DEFAULT("\"free\"")),
+    FIELD(FilTipSpec, follows, TEXT, "name of an obstacle whose motion it follows", PLAIN),
+    FIELD(FilTipSpec, motion, OBJECT, "how what is held moves", .table = &fil_spec_motion),
+};
+TABLE(tip, FilTipSpec, "The tip of a rod.");
+
+static const FilField section_fields[] = {
+    FIELD(FilSectionSpec, kind, NAME, "shape, or measured stiffness", .names = section_names,
+          DEFAULT("\"round\"")),
+    FIELD(FilSectionSpec, inner_radius, NUMBER, "hollow", .unit = "m", POSITIVE),
+    FIELD(FilSectionSpec, radii, VECTOR, "elliptic: half-axes along n1 and n2", .unit = "m",
+          POSITIVE, .size = 2),
+    FIELD(FilSectionSpec, bend, VECTOR, "given: bending stiffness EI1, EI2", .unit = "N m^2",
+          POSITIVE, .size = 2),
+    FIELD(FilSectionSpec, twist, NUMBER, "given: torsion stiffness GJ", .unit = "N m^2", POSITIVE),
+    FIELD(FilSectionSpec, mass, NUMBER, "given: mass per length", .unit = "kg/m", POSITIVE),
+    FIELD(FilSectionSpec, stretch, NUMBER, "given: EA; 4 max(EI) / radius^2 when 0", .unit = "N",
+          NOT_NEGATIVE, DEFAULT("0")),
+    FIELD(FilSectionSpec, spin_inertia, NUMBER,
+          "given: inertia about the axis per length; mass radius^2 / 2 when 0", .unit = "kg m",
+          NOT_NEGATIVE, DEFAULT("0")),
+};
+TABLE(section, FilSectionSpec,
+      "The cross-section. `round` and `hollow` use the rod's radius and, like `elliptic`, its "
+      "material.");
+
+static const FilField natural_fields[] = {
+    FIELD(FilNaturalSpec, shape, NAME, "`start`: the start shape is the natural one",
+          .names = natural_names, DEFAULT("\"given\"")),
+    FIELD(FilNaturalSpec, curvature, VECTOR, "kappa1, kappa2: about n1 and n2", .unit = "1/m",
+          .size = 2, DEFAULT("[0, 0]")),
+    FIELD(FilNaturalSpec, twist, NUMBER, "about the tangent", .unit = "1/m", DEFAULT("0")),
+    FIELD(FilNaturalSpec, table, VECTORS,
+          "instead: [twist, kappa1, kappa2] of each element, or at each joint", .unit = "1/m",
+          .size = 3),
+};
+TABLE(natural, FilNaturalSpec, "The shape without load.");
+
+static const FilField load_fields[] = {
+    FIELD(FilLoadSpec, at, NUMBER, "arc length; the tip, unless given", .unit = "m", NOT_NEGATIVE),
+    FIELD(FilLoadSpec, force, VECTOR, "in world axes", .unit = "N", ORIGIN),
+    FIELD(FilLoadSpec, torque, VECTOR, "in world axes", .unit = "N m", ORIGIN),
+};
+TABLE(load, FilLoadSpec, "A force and a torque on a section of a rod.");
+
+static const FilField twig_fields[] = {
+    FIELD(FilTwigSpec, parent, COUNT, "the element it hangs at the end of; -1: the root",
+          BETWEEN(-1, MAX_COUNT), .required = true),
+    FIELD(FilTwigSpec, turn, VECTOR, "rotation vector against the end of the parent, in its axes",
+          .unit = "rad", ORIGIN),
+    FIELD(FilTwigSpec, length, NUMBER, "of the element", .unit = "m", POSITIVE, .required = true),
+    FIELD(FilTwigSpec, radius, NUMBER, "of the element; the rod's, unless given", .unit = "m",
+          POSITIVE),
+    FIELD(FilTwigSpec, curvature, VECTOR, "natural, kappa1 and kappa2", .unit = "1/m", .size = 2,
+          DEFAULT("[0, 0]")),
+    FIELD(FilTwigSpec, twist, NUMBER, "natural", .unit = "1/m", DEFAULT("0")),
+};
+TABLE(twig, FilTwigSpec, "An element of a tree, which is a rod of the model helix.");
+
+#define ROD(member, kind, about, ...) FIELD(FilRodSpec, member, kind, about, __VA_ARGS__)
+static const FilField rod_fields[] = {
+    ROD(name, TEXT, "for joints and events", DEFAULT("\"\"")),
+    ROD(model, NAME, "how the rod is discretised", .names = model_names, DEFAULT("\"clothoid\"")),
+    ROD(elements, COUNT, "elements of the model", BETWEEN(1, 1e7), DEFAULT("10")),
+    ROD(length, NUMBER, "of the whole rod; that of the points, where they are given", .unit = "m",
+        POSITIVE, DEFAULT("0.2")),
+    ROD(element_lengths, NUMBERS, "one each, adding up to the length; equal, unless given",
+        .unit = "m", POSITIVE),
+    ROD(radius, NUMBER, "of the section, the outer one when hollow", .unit = "m", POSITIVE,
+        DEFAULT("5e-5")),
+    ROD(section, OBJECT, "cross-section, when it is not round", .table = &fil_spec_section),
+    ROD(material, TEXT, "name of a material; needed when there are several", PLAIN),
+    ROD(natural, OBJECT, "shape without load", .table = &fil_spec_natural),
+    ROD(start, NAME, "shape at time 0; `points` where they are given", .names = start_names,
+        DEFAULT("\"natural\"")),
+    ROD(points, VECTORS, "start: a curve goes through them, the rod follows it", .unit = "m",
+        .size = 3),
+    ROD(curvatures, VECTORS, "start: [twist, kappa1, kappa2] of each element, or at each joint",
+        .unit = "1/m", .size = 3),
+    ROD(pretwist, NUMBER, "turns the tip against the root at time 0, spread evenly", .unit = "rad",
+        DEFAULT("0")),
+    ROD(root, OBJECT, "where and how it starts", .table = &fil_spec_root),
+    ROD(tip, OBJECT, "how it ends", .table = &fil_spec_tip),
+    ROD(tree, LIST, "elements of a tree, instead of `elements` and `length`",
+        .table = &fil_spec_twig),
+    ROD(loads, LIST, "forces and torques", .table = &fil_spec_load),
+    ROD(line_load, VECTOR, "force per length, all along it, in world axes", .unit = "N/m", ORIGIN),
+    ROD(damping, NUMBER, "resists change of curvature as so many seconds of its stiffness",
+        .unit = "s", NOT_NEGATIVE, DEFAULT("0")),
+    ROD(drag, NUMBER, "of the air, per length", .unit = "kg/(m s)", NOT_NEGATIVE, DEFAULT("0")),
+    ROD(wind, NUMBER, "how much of the scene's wind reaches it", BETWEEN(0, 1), DEFAULT("1")),
+    ROD(growth, NUMBER, "length(t) = length (1 + growth t)", .unit = "1/s", DEFAULT("0")),
+    ROD(contact_radius, NUMBER, "for contact; the radius (elliptic: the smaller), unless given",
+        .unit = "m", POSITIVE),
+    ROD(contact_pieces, COUNT, "capsules that stand for each element in contact", BETWEEN(1, 1e6)),
+    ROD(contact_length, NUMBER, "or their length, at most; neither: as fine as its curls need",
+        .unit = "m", POSITIVE),
+    ROD(self_contact, NAME, "with itself; auto: when its friction with itself is given",
+        .names = self_names, DEFAULT("\"auto\"")),
+    ROD(velocity, VECTOR, "of the whole rod at time 0", .unit = "m/s", ORIGIN),
+    ROD(spin, VECTOR, "of the whole rod at time 0, about its root", .unit = "rad/s", ORIGIN),
+    ROD(step_kind, NAME, "how the step of the model is solved", .names = step_names,
+        DEFAULT("\"auto\"")),
+    ROD(quasistatic_twist, FLAG, "der: twist always minimises the energy", DEFAULT("false")),
+};
+TABLE(rod, FilRodSpec, "An elastic rod.");
+
+// -------------------------------------------------------------------------------------- solids
+
+#define SOLID(member, kind, about, ...) FIELD(FilSolidSpec, member, kind, about, __VA_ARGS__)
+#define SOLID_FIELDS                                                                              \
+    SOLID(name, TEXT, "for joints, hair and what follows it", DEFAULT("\"\"")),                   \
+        SOLID(shape, NAME, "what it is", .names = shape_names, .required = true),                 \
+        SOLID(radius, NUMBER, "sphere, capsule, cylinder", .unit = "m", POSITIVE),                \
+        SOLID(length, NUMBER, "capsule (between the centres of its ends), cylinder", .unit = "m", \
+              POSITIVE),                                                                          \
+        SOLID(size, VECTOR, "box: whole lengths", .unit = "m", POSITIVE, .size = 3),              \
+        SOLID(file, TEXT, "mesh: OBJ or PLY, beside the scene", PLAIN),                           \
+        SOLID(scale, NUMBER, "mesh: length of its unit", .unit = "m", POSITIVE, DEFAULT("1")),    \
+        SOLID(at, VECTOR, "where its centre is", .unit = "m", ORIGIN),                            \
+        SOLID(turn, VECTOR, "rotation vector from the world's axes to its own", .unit = "rad",    \
+              ORIGIN),                                                                            \
+        SOLID(material, TEXT, "name of a material; needed when there are several", PLAIN)
+
+static const FilField obstacle_fields[] = {
+    SOLID_FIELDS,
+    SOLID(motion, OBJECT, "how it moves; at rest, unless given", .table = &fil_spec_motion),
+    SOLID(follows, TEXT, "name of an earlier obstacle whose motion it follows", PLAIN),
+};
+TABLE(obstacle, FilSolidSpec,
+      "A solid that nothing moves but its motion. A plane holds all below its third axis.");
+
+static const FilField body_fields[] = {
+    SOLID_FIELDS,
+    SOLID(mass, NUMBER, "from volume and density, unless given", .unit = "kg", POSITIVE),
+    SOLID(density, NUMBER, "its material's, unless given", .unit = "kg/m^3", POSITIVE),
+    SOLID(velocity, VECTOR, "at time 0", .unit = "m/s", ORIGIN),
+    SOLID(spin, VECTOR, "at time 0, world axes", .unit = "rad/s", ORIGIN),
+    SOLID(force, VECTOR, "on its centre of mass, at time 0", .unit = "N", ORIGIN),
+    SOLID(force_rate, VECTOR, "by which the force grows", .unit = "N/s", ORIGIN),
+    SOLID(torque, VECTOR, "in world axes", .unit = "N m", ORIGIN),
+};
+TABLE(body, FilSolidSpec, "A rigid body.");
+
+// ---------------------------------------------------------------------------------- generators
+
+#define PATTERN(struct_type)                                                        \
+    FIELD(struct_type, rod, OBJECT, "what each of them is", .table = &fil_spec_rod, \
+          .required = true)
+#define SEED(struct_type)                                                                   \
+    FIELD(struct_type, seed, COUNT, "of its random numbers; the same seed, the same scene", \
+          BETWEEN(0, 2147483647), DEFAULT("0"))
+#define NAMED(struct_type) \
+    FIELD(struct_type, name, TEXT, "theirs are name/0, name/1, ...", DEFAULT("\"\""))
+
+static const FilField array_fields[] = {
+    NAMED(FilArraySpec),
+    FIELD(FilArraySpec, rod, OBJECT, "what each of them is", .table = &fil_spec_rod),
+    FIELD(FilArraySpec, body, OBJECT, "or, of rigid bodies", .table = &fil_spec_body),
+    FIELD(FilArraySpec, count, COUNTS, "along x, y and z", .size = 3, BETWEEN(1, 1e6),
+          .required = true),
+    FIELD(FilArraySpec, spacing, VECTOR, "from one to the next", .unit = "m", .size = 3,
+          .required = true),
+    FIELD(FilArraySpec, jitter, NUMBER, "most that a place is off, in each axis", .unit = "m",
+          NOT_NEGATIVE, DEFAULT("0")),
+    FIELD(FilArraySpec, turn_jitter, NUMBER, "most that it is turned, about each axis",
+          .unit = "rad", NOT_NEGATIVE, DEFAULT("0")),
+    SEED(FilArraySpec),
+};
+TABLE(array, FilArraySpec, "Copies of a rod or a body on a grid; the first is where it says.");
+
+static const FilField bundle_fields[] = {
+    NAMED(FilBundleSpec),
+    PATTERN(FilBundleSpec),
+    FIELD(FilBundleSpec, count, COUNT, "strands", BETWEEN(1, MAX_COUNT), .required = true),
+    FIELD(FilBundleSpec, spacing, NUMBER, "between axes; 2.02 contact radii, unless given",
+          .unit = "m", POSITIVE),
+    FIELD(FilBundleSpec, turns, NUMBER, "of the bundle about its axis, as in a yarn",
+          BETWEEN(-300, 300), DEFAULT("0")),
+    FIELD(FilBundleSpec, jitter, NUMBER, "most that a strand is off, sideways", .unit = "m",
+          NOT_NEGATIVE, DEFAULT("0")),
+    SEED(FilBundleSpec),
+};
+TABLE(bundle, FilBundleSpec,
+      "Parallel strands in hexagonal packing, from the middle outwards, around the rod's root.");
+
+static const FilField braid_fields[] = {
+    NAMED(FilBraidSpec),
+    PATTERN(FilBraidSpec),
+    FIELD(FilBraidSpec, width, NUMBER, "between the outermost axes", .unit = "m", POSITIVE,
+          .required = true),
+    FIELD(FilBraidSpec, thickness, NUMBER, "between the highest and the lowest axis", .unit = "m",
+          POSITIVE, .required = true),
+    FIELD(FilBraidSpec, pitch, NUMBER, "length of one period of a strand", .unit = "m", POSITIVE,
+          .required = true),
+};
+TABLE(braid, FilBraidSpec, "A plait of three strands along the root's direction.");
+
+static const FilField curl_fields[] = {
+    FIELD(FilCurlSpec, radius, NUMBER, "of the curls", .unit = "m", POSITIVE, .required = true),
+    FIELD(FilCurlSpec, pitch, NUMBER, "from one turn to the next; 0: rings", .unit = "m",
+          NOT_NEGATIVE, DEFAULT("0")),
+};
+TABLE(curl, FilCurlSpec, "Natural helices of a given radius and pitch.");
+
+static const FilField vary_fields[] = {
+    FIELD(FilVarySpec, place, NUMBER, "how far a root is off, in distances to its neighbour",
+          BETWEEN(0, 1), DEFAULT("0.3")),
+    FIELD(FilVarySpec, direction, NUMBER, "how far its direction is off", .unit = "rad",
+          NOT_NEGATIVE, DEFAULT("0")),
+    FIELD(FilVarySpec, length, NUMBER, "relative", BETWEEN(0, 0.9), DEFAULT("0")),
+    FIELD(FilVarySpec, curl, NUMBER, "relative, of radius and pitch", BETWEEN(0, 0.9),
+          DEFAULT("0")),
+};
+TABLE(vary, FilVarySpec, "How much hairs differ: evenly distributed, up to the value given.");
+
+static const FilField hair_fields[] = {
+    NAMED(FilHairSpec),
+    PATTERN(FilHairSpec),
+    FIELD(FilHairSpec, count, COUNT, "hairs", BETWEEN(1, MAX_COUNT), .required = true),
+    FIELD(FilHairSpec, on, TEXT, "name of the obstacle, a sphere or a mesh; its motion is followed",
+          .required = true),
+    FIELD(FilHairSpec, towards, VECTOR, "middle of the hairy part, a direction", .size = 3,
+          DEFAULT("[0, 0, 1]")),
+    FIELD(FilHairSpec, spread, NUMBER, "angle from the middle to its rim", .unit = "rad",
+          BETWEEN(0, 3.15), DEFAULT("\"80 deg\"")),
+    FIELD(FilHairSpec, comb, VECTOR, "hairs leave along normal + comb", .size = 3,
+          DEFAULT("[0, 0, 0]")),
+    FIELD(FilHairSpec, lift, NUMBER, "roots above the surface; the contact radius, unless given",
+          .unit = "m", NOT_NEGATIVE),
+    FIELD(FilHairSpec, curl, OBJECT, "curls, instead of the rod's natural shape",
+          .table = &fil_spec_curl),
+    FIELD(FilHairSpec, vary, OBJECT, "random variation", .table = &fil_spec_vary),
+    SEED(FilHairSpec),
+};
+TABLE(hair, FilHairSpec, "Hairs on a head.");
+
+static const FilField knot_fields[] = {
+    NAMED(FilKnotSpec),
+    PATTERN(FilKnotSpec),
+    FIELD(FilKnotSpec, kind, NAME, "which knot", .names = knot_names, DEFAULT("\"overhand\"")),
+    FIELD(FilKnotSpec, size, NUMBER, "width of the loose knot", .unit = "m", POSITIVE,
+          .required = true),
+};
+TABLE(knot, FilKnotSpec,
+      "A rod tied into a loose knot in its middle; the root's `at` is halfway between its ends, "
+      "`along` points from root to tip.");
+
+// --------------------------------------------------------------------------- joints and events
+
+static const FilField place_fields[] = {
+    FIELD(FilPlaceSpec, rod, TEXT, "name of a rod", PLAIN),
+    FIELD(FilPlaceSpec, body, TEXT, "or of a body; neither: the world", PLAIN),
+    FIELD(FilPlaceSpec, end, NAME, "of the rod", .names = place_names, DEFAULT("\"tip\"")),
+    FIELD(FilPlaceSpec, s, NUMBER, "of the rod: arc length, instead of an end", .unit = "m",
+          NOT_NEGATIVE),
+    FIELD(FilPlaceSpec, at, VECTOR, "in the body's own axes, or in the world", .unit = "m", ORIGIN),
+    FIELD(FilPlaceSpec, motion, OBJECT, "of a place in the world", .table = &fil_spec_motion),
+};
+TABLE(place, FilPlaceSpec, "One side of a joint.");
+
+static const FilField joint_fields[] = {
+    FIELD(FilJointSpec, kind, NAME, "what is kept together: places, or axes too",
+          .names = joint_names, DEFAULT("\"pinned\"")),
+    FIELD(FilJointSpec, a, OBJECT, "one side", .table = &fil_spec_place, .required = true),
+    FIELD(FilJointSpec, b, OBJECT, "the other", .table = &fil_spec_place, .required = true),
+};
+TABLE(joint, FilJointSpec, "Keeps two places together.");
+
+static const FilField event_fields[] = {
+    FIELD(FilEventSpec, time, NUMBER, "when", .unit = "s", NOT_NEGATIVE, .required = true),
+    FIELD(FilEventSpec, rod, TEXT, "name of a rod; all, unless given", PLAIN),
+    FIELD(FilEventSpec, gravity, VECTOR, "becomes this", .unit = "m/s^2", .size = 3),
+    FIELD(FilEventSpec, wind, VECTOR, "becomes this", .unit = "m/s", .size = 3),
+    FIELD(FilEventSpec, release, NAME, "an end is let go", .names = place_names),
+    FIELD(FilEventSpec, force, VECTOR, "at the tip becomes this", .unit = "N", .size = 3),
+    FIELD(FilEventSpec, torque, VECTOR, "at the tip becomes this", .unit = "N m", .size = 3),
+    FIELD(FilEventSpec, length, NUMBER, "of the rod becomes this", .unit = "m", POSITIVE),
+};
+TABLE(event, FilEventSpec, "A change during the run; one thing each.");
+
+// ---------------------------------------------------------------------------------- the scene
+
+static const FilField material_fields[] = {
+    FIELD(FilMaterialSpec, young, NUMBER, "Young's modulus", .unit = "Pa", POSITIVE,
+          DEFAULT("\"3.9 GPa\"")),
+    FIELD(FilMaterialSpec, poisson, NUMBER, "Poisson's ratio", BETWEEN(-0.99, 0.5), DEFAULT("0.4")),
+    FIELD(FilMaterialSpec, density, NUMBER, "mass per volume", .unit = "kg/m^3", POSITIVE,
+          DEFAULT("1300")),
+    FIELD(FilMaterialSpec, restitution, NUMBER, "part of the approach speed that comes back",
+          BETWEEN(0, 1), DEFAULT("0")),
+};
+TABLE(material, FilMaterialSpec, "A material. The defaults are those of hair.");
+
+static const FilField pair_fields[] = {
+    FIELD(FilPairSpec, between, TEXTS, "names of two materials, which may be the same", .size = 2,
+          .required = true),
+    FIELD(FilPairSpec, mu, NUMBER, "Coulomb's coefficient", NOT_NEGATIVE, .required = true),
+};
+TABLE(pair, FilPairSpec, "Friction between two materials.");
+
+static const FilField contact_fields[] = {
+    FIELD(FilContactSpec, kind, NAME, "exact, or the comparator", .names = contact_names,
+          DEFAULT("\"exact\"")),
+    FIELD(FilContactSpec, law, NAME, "friction: exact, or a comparator", .names = law_names,
+          DEFAULT("\"exact\"")),
+    FIELD(FilContactSpec, margin, NUMBER,
+          "contacts are made this far before they touch; chosen by speed when 0", .unit = "m",
+          NOT_NEGATIVE, DEFAULT("0")),
+    FIELD(FilContactSpec, stiffness, NUMBER, "penalty: of a contact", .unit = "N/m", POSITIVE,
+          DEFAULT("1000")),
+    FIELD(FilContactSpec, damping, NUMBER, "penalty: of a contact", .unit = "N s/m", NOT_NEGATIVE,
+          DEFAULT("0")),
+    FIELD(FilContactSpec, slip_speed, NUMBER, "regularised: where friction is fully there",
+          .unit = "m/s", POSITIVE, DEFAULT("0.01")),
+    FIELD(FilContactSpec, facets, COUNT, "linearised: of the pyramid",
+          BETWEEN(FIL_FACET_MIN, FIL_FACET_MAX), DEFAULT("4")),
+    FIELD(FilContactSpec, substeps, COUNT, "most halvings of a violent step", BETWEEN(0, 20),
+          DEFAULT("6")),
+    FIELD(FilContactSpec, sweep, FLAG, "swept check after each step", DEFAULT("true")),
+};
+TABLE(contact, FilContactSpec, "How contact and friction are treated.");
+
+static const FilField solver_fields[] = {
+    FIELD(FilSolverSpec, name, NAME, "global method", .names = solver_names, DEFAULT("\"auto\"")),
+    FIELD(FilSolverSpec, local, NAME, "one contact, for gauss-seidel", .names = local_names,
+          DEFAULT("\"hybrid\"")),
+    FIELD(FilSolverSpec, function, NAME, "for newton", .names = function_names, DEFAULT("\"fb\"")),
+    FIELD(FilSolverSpec, convex, NAME, "for cadoux, socqp, convex", .names = convex_names,
+          DEFAULT("\"interior\"")),
+    FIELD(FilSolverSpec, tolerance, NUMBER, "of the scaled residual", POSITIVE, DEFAULT("1e-8")),
+    FIELD(FilSolverSpec, iterations, COUNT, "at most; the solver's own limit when 0",
+          BETWEEN(0, MAX_COUNT), DEFAULT("0")),
+};
+TABLE(solver, FilSolverSpec, "How the friction problem of a step is solved.");
+
+static const FilField output_fields[] = {
+    FIELD(FilOutputSpec, every, NUMBER, "time from one frame to the next", .unit = "s", POSITIVE,
+          DEFAULT("\"10 ms\"")),
+    FIELD(FilOutputSpec, save, NUMBER, "time from one checkpoint to the next", .unit = "s",
+          POSITIVE, DEFAULT("1")),
+    FIELD(FilOutputSpec, fields, NAMES, "what frames hold", .names = output_names,
+          DEFAULT("[\"centrelines\", \"frames\", \"velocities\", \"contacts\", \"energies\", "
+                  "\"solver\"]")),
+};
+TABLE(output, FilOutputSpec, "What is written.");
+
+#define SCENE(member, kind, about, ...) FIELD(FilSceneSpec, member, kind, about, __VA_ARGS__)
+static const FilField scene_fields[] = {
+    {.name = "$schema",
+     .type = FIL_FIELD_TEXT,
+     .offset = offsetof(FilSceneSpec, schema),
+     .text = "the JSON Schema, for editors; not read"},
+    SCENE(name, TEXT, "what it is called", DEFAULT("\"\"")),
+    SCENE(look, TEXT, "what to look at", DEFAULT("\"\"")),
+    SCENE(duration, NUMBER, "simulated time", .unit = "s", POSITIVE, .required = true),
+    SCENE(step, NUMBER, "time step", .unit = "s", POSITIVE, DEFAULT("\"1 ms\"")),
+    SCENE(gravity, VECTOR, "acceleration", .unit = "m/s^2", .size = 3, DEFAULT("[0, 0, -9.81]")),
+    SCENE(wind, VECTOR, "velocity of the air", .unit = "m/s", ORIGIN),
+    SCENE(theta, NUMBER, "of the time scheme: 1 is implicit Euler", BETWEEN(0.5, 1), DEFAULT("1")),
+    SCENE(seed, COUNT, "added to the seeds of all generators", BETWEEN(0, 2147483647),
+          DEFAULT("0")),
+    SCENE(materials, MAP, "materials by name", .table = &fil_spec_material),
+    SCENE(friction, LIST, "coefficients of pairs of materials", .table = &fil_spec_pair),
+    SCENE(friction_default, NUMBER,
+          "of all other pairs; unless given, a pair that may touch must be listed", NOT_NEGATIVE),
+    SCENE(rods, LIST, "rods one by one", .table = &fil_spec_rod),
+    SCENE(arrays, LIST, "rods or bodies on grids", .table = &fil_spec_array),
+    SCENE(bundles, LIST, "parallel strands", .table = &fil_spec_bundle),
+    SCENE(braids, LIST, "plaits of three strands", .table = &fil_spec_braid),
+    SCENE(hairs, LIST, "hair on heads", .table = &fil_spec_hair),
+    SCENE(knots, LIST, "knotted rods", .table = &fil_spec_knot),
+    SCENE(obstacles, LIST, "solids that rods cannot move", .table = &fil_spec_obstacle),
+    SCENE(bodies, LIST, "rigid bodies", .table = &fil_spec_body),
+    SCENE(joints, LIST, "what is kept together", .table = &fil_spec_joint),
+    SCENE(events, LIST, "changes during the run", .table = &fil_spec_event),
+    SCENE(contact, OBJECT, "treatment of contact", .table = &fil_spec_contact),
+    SCENE(solver, OBJECT, "treatment of friction problems", .table = &fil_spec_solver),
+    SCENE(output, OBJECT, "what is written", .table = &fil_spec_output),
+};
+TABLE(scene, FilSceneSpec, "The whole file.");
+
+const FilTable *const *fil_spec_tables(int *count) {
+#define ENTRY(name) &fil_spec_##name,
+    static const FilTable *const tables[] = {FIL_SPEC_TABLES(ENTRY)};
+#undef ENTRY
+    *count = (int)(sizeof tables / sizeof tables[0]); // NOLINT(bugprone-sizeof-expression)
+    return tables;
+}
