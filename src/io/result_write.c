@@ -149,7 +149,7 @@ FilStatus fil_result_close(FilResult *result, FilError *error) {
     } else if (result->writing && result->pending_count > 0) {
         status = fil_result_sync(result, error);
     }
-    const FilStatus closed = fil_result_release(result, error);
+    const FilStatus closed = fil_result_release(result, status == FIL_OK ? error : NULL);
     return status == FIL_OK ? closed : status;
 }
 
