@@ -31,6 +31,55 @@ static void derivatives_converge_at_second_order(void) {
     }
 }
 
+// Torques have no energy: the Hessian is the symmetric part of how the gradient changes.
+static double asymmetry(FilRod *rod, double h) {
+    int n = rod->dof_count;
+    double H[MOST * MOST], D[MOST * MOST] = {0.0}, state[1024], worst = 0.0;
+    FilError error;
+    fil_rod_get_state(rod, state);
+    rod->table->hessian(rod, H);
+    for (int j = 0; j < n; j++) {
+        double g[2][MOST];
+        for (int s = 0; s < 2; s++) {
+            double dx[MOST] = {0.0};
+            dx[j] = s == 0 ? h : -h;
+            CHECK(fil_rod_set_state(rod, state, &error) == FIL_OK);
+            rod->table->move(rod, dx);
+            rod->table->gradient(rod, g[s]);
+        }
+        for (int i = 0; i < n; i++) {
+            D[i * n + j] = (g[0][i] - g[1][i]) / (2.0 * h);
+        }
+    }
+    CHECK(fil_rod_set_state(rod, state, &error) == FIL_OK);
+    for (int i = 0; i < n * n; i++) {
+        double mean = 0.5 * (D[i] + D[i % n * n + i / n]);
+        worst = fmax(worst, fabs(mean - H[i]));
+    }
+    return worst;
+}
+
+static void hessian_under_torques_converges_at_second_order(void) {
+    const double places[] = {0.0, 0.1, 0.2, 0.4, 0.5, 0.65, 0.9, 1.0};
+    for (int k = 0; k < 16; k++) {
+        FilRodDef def = curly_def(3);
+        FilRodLoad load = {.s = places[k % 8], .torque = {20.0, -10.0, 30.0}};
+        FilSection sections[3] = {def.section, def.section, def.section};
+        sections[1].bend[0] = sections[1].twist = 3.0;
+        def.sections = sections;
+        def.root_end.kind = k < 8 ? FIL_END_CLAMPED : FIL_END_FREE;
+        def.tip_end.kind = k < 8 ? FIL_END_FREE : FIL_END_SLIDING;
+        def.loads = &load;
+        def.load_count = 1;
+        FilRod *rod = make_rod(&def);
+        shake(rod, 0.05);
+        double coarse = asymmetry(rod, 2e-3), fine = asymmetry(rod, 1e-3);
+        CHECK(fine < 0.5);
+        CHECK_NEAR(coarse / fine, 4.0, 0.05, 0.0);
+        fil_rod_destroy(rod);
+    }
+}
+
 static void equations_of_a_step_are_the_gradient_of_its_merit(void) {
     for (int k = 0; k < 16; k++) {
         FilRodDef def = curly_def(3);
@@ -48,10 +97,191 @@ static void jacobian_rows_are_those_of_the_pose(void) {
     FilRodDef def = curly_def(3);
     check_jacobian(def, 0, 0.0);
     check_jacobian(def, 0, 0.3);
+    check_jacobian(def, 0, 1.0);
+    check_jacobian(def, 1, 0.4);
     check_jacobian(def, 2, 1.0);
     def.tip_end.kind = FIL_END_SLIDING;
+    check_jacobian(def, 2, 0.4);
     check_jacobian(def, 2, 0.7);
     check_jacobian(def, 2, 1.0);
+    def.root_end.kind = FIL_END_FREE;
+    check_jacobian(def, 0, 0.2);
+    FilSection sections[3] = {def.section, def.section, def.section};
+    sections[1].bend[0] = sections[1].twist = 5.0;
+    def.sections = sections;
+    check_jacobian(def, 0, 0.9);
+    check_jacobian(def, 1, 0.2);
+}
+
+// The motion of a section is that of its Jacobian.
+static void a_section_moves_as_its_jacobian_says(void) {
+    FilRodDef def = curly_def(3);
+    FilRod *rod = make_rod(&def);
+    shake(rod, 0.05);
+    double J[6 * MOST], v[MOST];
+    int n = rod->dof_count;
+    rod->table->get_velocity(rod, v);
+    for (int k = 0; k <= 12; k++) {
+        FilPose pose;
+        FilRate rate;
+        int element = k < 12 ? k / 4 : 2;
+        double u = k < 12 ? 0.25 * (k % 4) : 1.0;
+        rod->table->at(rod, element, u, &pose, &rate);
+        rod->table->jacobian(rod, element, u, J);
+        for (int i = 0; i < 6; i++) {
+            double sum = 0.0;
+            for (int j = 0; j < n; j++) {
+                sum += J[i * n + j] * v[j];
+            }
+            CHECK_NEAR(i < 3 ? rate.velocity[i] : rate.spin[i - 3], sum, 0.0, 1e-12);
+        }
+    }
+    fil_rod_destroy(rod);
+}
+
+static void settle(FilRod *rod) {
+    FilStaticsInfo info;
+    FilError error;
+    CHECK(fil_rod_equilibrium(rod, NULL, &info, &error) == FIL_OK);
+    CHECK(info.converged);
+}
+
+// Analytic: torque times the compliance from the clamp to the section, wherever it acts and
+// wherever one looks; the second half of the rod is three times stiffer.
+static void torque_twists_every_section_by_the_compliance_before_it(void) {
+    const double places[] = {0.0, 0.03, 0.125, 0.2, 0.25, 0.5, 0.625, 0.7, 0.875, 0.97, 1.0};
+    enum { PLACES = sizeof places / sizeof *places };
+    for (int k = 0; k < PLACES * PLACES; k++) {
+        double acts = places[k / PLACES], at = places[k % PLACES], reach = fmin(acts, at);
+        FilRodDef def = unit_def(FIL_ROD_DER, 4);
+        FilSection sections[4] = {def.section, def.section, def.section, def.section};
+        sections[2].twist = sections[3].twist = 2.1;
+        FilRodLoad load = {.s = acts, .torque = {0.5, 0.0, 0.0}};
+        def.sections = sections;
+        def.loads = &load;
+        def.load_count = 1;
+        def.gravity[2] = 0.0;
+        FilRod *rod = make_rod(&def);
+        settle(rod);
+        FilPose pose;
+        fil_rod_at(rod, at, &pose, NULL);
+        double want = 0.5 * (fmin(reach, 0.5) / 0.7 + fmax(reach - 0.5, 0.0) / 2.1);
+        CHECK_NEAR(atan2(pose.axis[1][2], pose.axis[1][1]), want, 0.0, 1e-8);
+        fil_rod_destroy(rod);
+    }
+}
+
+// Analytic: a torque at the tip bends the rod to an arc, EI / torque its radius; tip and tangent
+// there are off by a quarter when the elements are half as long.
+static void torque_at_the_tip_bends_the_rod_to_an_arc(void) {
+    double previous[2] = {0.0};
+    for (int n = 4; n <= 64; n *= 2) {
+        FilRodDef def = unit_def(FIL_ROD_DER, n);
+        FilRodLoad load = {.s = 1.0, .torque = {0.0, -1.2, 0.0}};
+        def.section.stretch = 1e7;
+        def.loads = &load;
+        def.load_count = 1;
+        def.gravity[2] = 0.0;
+        FilRod *rod = make_rod(&def);
+        settle(rod);
+        FilPose tip;
+        fil_rod_at(rod, 1.0, &tip, NULL);
+        double error[2] = {
+            hypot(tip.position[0] - sin(1.2) / 1.2, tip.position[2] - (1.0 - cos(1.2)) / 1.2),
+            fabs(atan2(tip.axis[0][2], tip.axis[0][0]) - 1.2)};
+        for (int k = 0; k < 2; k++) {
+            CHECK(error[k] < 0.6 / (n * n));
+            if (n > 8) { // 3.3, 3.7, 3.9, ...
+                CHECK_NEAR(previous[k] / error[k], 4.0, 0.1, 0.0);
+            }
+            previous[k] = error[k];
+        }
+        fil_rod_destroy(rod);
+    }
+}
+
+// At its natural shape a rod has the frames of the curve, at nodes and between them, at the ends
+// and where the natural curvature jumps.
+static void frames_of_the_natural_shape_converge_at_second_order(void) {
+    double previous = 0.0;
+    for (int n = 8; n <= 64; n *= 2) {
+        double curvatures[3 * 64], worst = 0.0;
+        for (int i = 0; i < n; i++) {
+            curvatures[3 * i] = i < n / 2 ? 3.0 : -2.0;
+            curvatures[3 * i + 1] = i < n / 2 ? 1.0 : 4.0;
+            curvatures[3 * i + 2] = 0.5;
+        }
+        FilRodDef def = unit_def(FIL_ROD_DER, n), exact = unit_def(FIL_ROD_HELIX, 2);
+        def.natural_curvatures = curvatures;
+        def.natural_count = n;
+        exact.natural_curvatures = (double[6]){3.0, 1.0, 0.5, -2.0, 4.0, 0.5};
+        exact.natural_count = 2;
+        FilRod *rod = make_rod(&def), *helix = make_rod(&exact);
+        for (int k = 0; k <= 4 * n; k++) {
+            FilPose pose, want;
+            fil_rod_at(rod, 0.25 * k / n, &pose, NULL);
+            fil_rod_at(helix, 0.25 * k / n, &want, NULL);
+            for (int i = 0; i < 9; i++) {
+                worst = fmax(worst, fabs(pose.axis[i / 3][i % 3] - want.axis[i / 3][i % 3]));
+            }
+        }
+        CHECK(worst < 5.0 / (n * n));
+        if (n > 8) {
+            CHECK_NEAR(previous / worst, 4.0, 0.15, 0.0);
+        }
+        previous = worst;
+        fil_rod_destroy(rod);
+        fil_rod_destroy(helix);
+    }
+}
+
+// The curvature at an end that is not held is what the torque there demands, and the natural one
+// without it.
+static void curvature_at_a_free_end_is_that_of_its_torque(void) {
+    FilRodDef def = curly_def(8);
+    FilRodLoad load = {.s = 1.0, .force = {0.0, 0.3, 0.0}};
+    def.loads = &load;
+    def.load_count = 1;
+    FilRod *rod = make_rod(&def);
+    settle(rod);
+    double kappa[3];
+    FilError error;
+    fil_rod_curvature_at(rod, 7, 1.0, kappa);
+    for (int k = 0; k < 3; k++) {
+        CHECK_NEAR(kappa[k], def.natural_curvature[k], 0.0, 1e-12);
+    }
+    fil_copy3((double[3]){0.2, -0.1, 0.4}, load.torque);
+    CHECK(fil_rod_set_loads(rod, &load, 1, &error) == FIL_OK);
+    settle(rod);
+    FilPose last;
+    fil_rod_at(rod, 0.9375, &last, NULL); // the middle of the last edge
+    fil_rod_curvature_at(rod, 7, 1.0, kappa);
+    const double stiffness[3] = {0.7, 1.0, 2.3};
+    for (int k = 0; k < 3; k++) {
+        double moment = fil_dot3(last.axis[k], load.torque);
+        CHECK_NEAR(kappa[k], def.natural_curvature[k] + moment / stiffness[k], 0.0, 1e-12);
+    }
+    fil_rod_destroy(rod);
+}
+
+// Stiff stretch does not cost steps of Newton's method: tensions are unknowns of their own.
+static void a_step_of_a_hair_takes_two_steps_of_newtons_method(void) {
+    FilRodDef def = fil_rod_def_default();
+    def.model = FIL_ROD_DER;
+    def.element_count = 100;
+    def.damping = 1e-3;
+    def.natural_curvature[0] = 10.0;
+    def.natural_curvature[1] = 30.0;
+    FilRod *rod = make_rod(&def);
+    int iterations = 0;
+    for (int k = 0; k < 100; k++) {
+        FilRodStepInfo info;
+        take_step(rod, 1e-3, &info);
+        CHECK(info.converged);
+        iterations += info.iterations;
+    }
+    CHECK(iterations <= 220);
+    fil_rod_destroy(rod);
 }
 
 // Analytic: B L / (2 R^2).
@@ -460,10 +690,68 @@ static void gyroscopic_forces_do_no_work(void) {
     }
 }
 
+static void shake_root(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->position[0] = 0.03 * sin(40.0 * time);
+    pose->position[2] = 0.02 * sin(63.0 * time);
+}
+
+// The root moves by several elements in a step; edges are pushed, pulled and turned over.
+static void a_hair_that_is_shaken_converges_in_large_steps(void) {
+    for (int k = 0; k < 4; k++) {
+        FilRodDef def = fil_rod_def_default();
+        def.model = k % 2 == 0 ? FIL_ROD_DER : FIL_ROD_CHAIN;
+        def.element_count = 50;
+        def.root_end.motion = shake_root;
+        def.natural_curvature[1] = k % 2 == 0 ? 30.0 : 0.0;
+        FilRod *rod = make_rod(&def);
+        int iterations = 0;
+        for (int i = 0; i < 50; i++) {
+            FilRodStepInfo info;
+            take_step(rod, k < 2 ? 5e-3 : 11e-3, &info);
+            CHECK(info.converged);
+            iterations += info.iterations;
+        }
+        CHECK(iterations < (k < 2 ? 350 : 500));
+        fil_rod_destroy(rod);
+    }
+}
+
+// Whatever the number of elements, and with it of lanes that are not used.
+static void variants_of_the_kernels_give_the_same_bits(void) {
+    for (int k = 0; k < 40 && fil_der_variant(1) != NULL; k++) {
+        FilRodDef def = unit_def(k % 2 == 0 ? FIL_ROD_DER : FIL_ROD_CHAIN, 1 + k / 4);
+        def.natural_curvature[1] = k % 2 == 0 ? 1.0 : 0.0;
+        def.root_end.kind = k % 4 < 2 ? FIL_END_CLAMPED : FIL_END_FREE;
+        def.section.stretch = 1e4;
+        double states[2][1024] = {{0.0}};
+        for (int variant = 0; variant < 2; variant++) {
+            FilRod *rod = make_rod(&def);
+            ((FilNodal *)rod->data)->kernels = fil_der_variant(variant);
+            shake(rod, 0.01);
+            for (int i = 0; i < 5; i++) {
+                take_step(rod, 1e-2, NULL);
+            }
+            fil_rod_get_state(rod, states[variant]);
+            fil_rod_destroy(rod);
+        }
+        for (int i = 0; i < 1024; i++) {
+            CHECK(states[0][i] == states[1][i]);
+        }
+    }
+}
+
 #define TESTS(X)                                               \
     X(derivatives_converge_at_second_order)                    \
+    X(hessian_under_torques_converges_at_second_order)         \
     X(equations_of_a_step_are_the_gradient_of_its_merit)       \
     X(jacobian_rows_are_those_of_the_pose)                     \
+    X(a_section_moves_as_its_jacobian_says)                    \
+    X(torque_twists_every_section_by_the_compliance_before_it) \
+    X(torque_at_the_tip_bends_the_rod_to_an_arc)               \
+    X(frames_of_the_natural_shape_converge_at_second_order)    \
+    X(curvature_at_a_free_end_is_that_of_its_torque)           \
+    X(a_step_of_a_hair_takes_two_steps_of_newtons_method)      \
     X(energy_of_a_circle_converges_at_second_order)            \
     X(energy_of_pure_twist_is_exact)                           \
     X(a_rod_at_its_natural_shape_has_no_energy_and_no_force)   \
@@ -484,6 +772,8 @@ static void gyroscopic_forces_do_no_work(void) {
     X(gyroscopic_forces_do_no_work)                            \
     X(a_sliding_end_stays_on_its_axis)                         \
     X(a_rod_slides_freely_as_any_body_falls)                   \
+    X(a_hair_that_is_shaken_converges_in_large_steps)          \
+    X(variants_of_the_kernels_give_the_same_bits)              \
     X(extreme_rods_step_or_are_refused)
 
 CHECK_MAIN(TESTS)

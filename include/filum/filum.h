@@ -9,7 +9,14 @@
 #include "filum/friction.h"
 #include "filum/generate.h"
 #include "filum/matrix.h"
+#include "filum/mesh.h"
+#include "filum/mesh.h"
 #include "filum/pose.h"
+#include "filum/rigid.h"
+#include "filum/rigid.h"
 #include "filum/rod.h"
+#include "filum/shape.h"
+#include "filum/world.h"
+#include "filum/shape.h"
 
 #endif

@@ -192,9 +192,9 @@ FIL_API double fil_rod_largest_step(const FilRod *rod);
 
 // --- looking at a rod ----------------------------------------------------------------------------
 
-/// Pose and motion (each may be NULL) of the section at arc length `s`, clamped to the rod. The
-/// axes of der are those of the edge, which belong to its middle. Chains have no frame: their axes
-/// follow the tangent without turning about it.
+/// Pose and motion (each may be NULL) of the section at arc length `s`, clamped to the rod. Where a
+/// torque acts on it, its axes turn as the torque demands. Chains have no frame: their axes follow
+/// the tangent without turning about it.
 FIL_API void fil_rod_at(const FilRod *rod, double s, FilPose *pose, FilRate *rate);
 /// The same at the fraction `u` (0 .. 1) of an element, for trees too.
 FIL_API void fil_rod_element_at(const FilRod *rod, int element, double u, FilPose *pose,

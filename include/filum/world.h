@@ -114,18 +114,19 @@ FIL_API FIL_MUST_CHECK FilStatus fil_world_add_obstacle(FilWorld *world, const F
 #define FIL_BODY_ENUM(code, name) code,
 typedef enum FilBodyKind { FIL_BODY_KINDS(FIL_BODY_ENUM) FIL_BODY_KIND_COUNT } FilBodyKind;
 
-/// One side of a joint: the section of a rod at arc length `s`, or a place of a rigid body.
+/// One side of a joint: the section of a rod at arc length `s`, or a place of a rigid body or an
+/// obstacle. A place of the world stays where it is.
 typedef struct FilJointSide {
     FilBodyKind kind;
     int index;
     double s;        ///< m, rods
-    double point[3]; ///< m, from the centre of mass, in the body's own axes (rigid), or in space
+    double point[3]; ///< m: where it is when the joint is made, in space (not for rods)
 } FilJointSide;
 
-/// Two places that stay together; with `turning` false, frames that keep the turn between them that
-/// they have when the joint is made, too.
+/// Two places that stay together, as far apart as they are when the joint is made; with `turning`
+/// false their frames keep the turn between them, too.
 typedef struct FilJointDef {
-    FilJointSide a, b;
+    FilJointSide a, b; ///< a is a rod or a rigid body
     bool turning;
 } FilJointDef;
 
@@ -164,7 +165,7 @@ typedef struct FilStepInfo {
     int substeps;            ///< 1 unless the step was too violent
     int added_count;         ///< pairs that the swept check found, solved again
     int missed_count;        ///< of them not mended: 0 unless max_halvings was reached
-    double penetration;      ///< m, deepest at the end of the step (capsules and shapes)
+    double penetration;      ///< m, deepest overlap when the step began
     double dissipated;       ///< J, by friction and impact
     FilStepSeconds seconds;
 } FilStepInfo;

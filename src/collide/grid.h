@@ -1,9 +1,11 @@
 #ifndef FIL_COLLIDE_GRID_H
 #define FIL_COLLIDE_GRID_H
 
-// The broad phase for pieces of like size: a uniform grid, hashed. All pairs of boxes that overlap,
-// each once, i < j, sorted: the same list whatever the number of threads. A grid keeps its memory:
-// the same number of boxes, done again, allocates nothing.
+// The broad phase for pieces of like size: a uniform grid. All pairs of boxes that overlap or touch,
+// each once, i < j, sorted: the same list whatever the number of threads. Boxes are rounded
+// outwards to floats from the middle of the scene: a pair that is apart by less than 1e-6 of its
+// distance from there may be listed too. A grid keeps its memory: the same boxes, done again,
+// allocate nothing.
 
 #include "base/arena.h"
 

@@ -43,6 +43,28 @@ static inline int fil_corde_block_count(const FilRod *rod) {
     return 2 * rod->element_count + 3;
 }
 
+static inline bool fil_corde_holds_place(FilEndKind kind) {
+    return kind == FIL_END_CLAMPED || kind == FIL_END_PINNED;
+}
+
+static inline bool fil_corde_holds_frame(FilEndKind kind) {
+    return kind == FIL_END_CLAMPED || kind == FIL_END_SLIDING;
+}
+
+// A frame on the rod: the part x of the way from frame `joint` to the next one. joint is -1 where
+// there is only one frame, that of the element.
+typedef struct FilCordeSection {
+    int joint;
+    double x;
+    double turn[3]; // of the joint
+    double R[9];    // of its first frame
+} FilCordeSection;
+
+FilCordeSection fil_corde_find_section(const FilRod *rod, int element, double u);
+/// B of fil_corde_between() at the part x of a section's joint, in world axes.
+void fil_corde_turn_weights(const FilCordeSection *section, double x, double B[9]);
+void fil_corde_place_position(const FilRod *rod, int element, double u, double position[3]);
+
 /// Gradient of the potential energy for all blocks, held ones too.
 void fil_corde_gradient(const FilRod *rod, double *gradient);
 
@@ -66,6 +88,20 @@ void fil_corde_add_joint(const FilCordeSink *sink, int joint, double factor, con
 /// The stiffness matrix of a joint in world axes.
 void fil_corde_joint_world(const FilRod *rod, int joint, bool exact, double S[9]);
 
+// The functions of the table.
+FilStatus fil_corde_create(FilRod *rod, const double *start, FilError *error);
+FilStatus fil_corde_check_natural(const FilRod *rod, int element, const double kappa[3],
+                                  FilError *error);
+void fil_corde_place_ends(FilRod *rod);
+void fil_corde_refresh(FilRod *rod);
+void fil_corde_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
+void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows);
+void fil_corde_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
+void fil_corde_energy(const FilRod *rod, FilRodEnergy *out);
+void fil_corde_free_gradient(const FilRod *rod, double *out);
+void fil_corde_hessian(const FilRod *rod, double *out);
+void fil_corde_stiffness(const FilRod *rod, double *out);
+void fil_corde_mass(const FilRod *rod, double *out);
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 void fil_corde_solve(const FilRod *rod, double *x);
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity);

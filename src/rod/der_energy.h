@@ -9,6 +9,7 @@
 // edge. In these variables the Hessian of the whole rod is block tridiagonal, blocks of 4 x 4.
 
 #include <stdbool.h>
+#include <stddef.h>
 
 // An edge as it is placed. t, n1 and t x n1 are its axes.
 typedef struct FilEdge {
@@ -43,18 +44,67 @@ typedef enum FilHessianPart {
     FIL_HESSIAN_STRESSFREE
 } FilHessianPart;
 
+// A rod's shape, and the springs on it.
+typedef struct FilShape {
+    double *x;      // [edge_count + 1][3] m
+    FilEdge *edges; // [edge_count]
+    FilBend *bends; // [edge_count - 1], room for one; bend j between the edges j and j + 1
+} FilShape;
+
+typedef struct FilSprings {
+    const FilEdgeSpring *stretch; // [edge_count]
+    const FilBendSpring *bend;    // [edge_count - 1]
+    const double *tension;        // N, of each edge, instead of that of its stretch, or NULL
+} FilSprings;
+
+// How a Hessian becomes a band matrix. Unknowns stand in the order x0 s0 x1 s1 .. (stride 4) or
+// x0 x1 .. (stride 3, the turns left out); row i holds the columns i .. i + 2 stride + 2.
+typedef struct FilBandFrame {
+    int edge_count, stride;
+    int ghosts[2]; // 1 where the first, the last edge is given
+    double factor; // of the Hessian
+} FilBandFrame;
+
+/// Numbers that such a matrix needs room for: all rows of a last edge that is not there, and what
+/// the last vector may reach beyond.
+static inline size_t fil_band_room(int edge_count, int stride) {
+    return (size_t)(edge_count + 1) * (size_t)stride * (size_t)(2 * stride + 3) + 4;
+}
+
+// --- kernels (der_energy.c, der_kernels.h) -------------------------------------------------------
+
+typedef struct FilDerKernels {
+    const char *name;
+    // Place the edges first .. last - 1 between the nodes x: n1 is that of `from`, transported to
+    // the new direction without spin, then turned by the spin that the caller has set less that of
+    // `from`.
+    void (*place_edges)(int first, int last, const FilEdge *from, const double *x, FilEdge *edges);
+    // Place all joints; of all twists that differ by full turns the one nearest to that of `from`,
+    // changed as the edges turned since, is meant.
+    void (*place_joints)(int edge_count, const FilShape *from, FilShape *to);
+    // Gradient by the variables (e, s) of each edge, [edge_count][4]; `tension` is not looked at.
+    void (*gradient)(int edge_count, const FilShape *shape, const FilSprings *springs, double *g);
+    // The Hessian as a band matrix.
+    void (*hessian)(const FilShape *shape, const FilSprings *springs, FilHessianPart part,
+                    const FilBandFrame *frame, double *band);
+} FilDerKernels;
+
+/// The fastest variant that this machine runs; and variant `index`, NULL when it does not run or
+/// there is none. All give the same bits.
+const FilDerKernels *fil_der_kernels(void);
+const FilDerKernels *fil_der_variant(int index);
+
+double fil_stretch_energy(const FilEdge *edge, const FilEdgeSpring *spring);
+double fil_bend_energy(const FilBend *bend, const FilBendSpring *spring);
+
 // --- frames (der_frames.c) -----------------------------------------------------------------------
 
-/// Place an edge from x to y: its n1 is that of `from`, transported to the new direction without
-/// spin, then turned by edge->spin - from->spin, which the caller has set.
-void fil_edge_place(const FilEdge *from, const double x[3], const double y[3], FilEdge *edge);
+/// The frame of `from`, transported to the direction t without spin, then turned by `turn`; of
+/// `edge` only t and n1 are set.
+void fil_edge_carry(const FilEdge *from, const double t[3], double turn, FilEdge *edge);
 
 /// The turn about t that takes the transported n1 of `from` to n1, both on the edge direction t.
 double fil_edge_turn(const FilEdge *from, const double t[3], const double n1[3]);
-
-/// Place a joint between edges e and f; of all twists that differ by full turns the one nearest to
-/// `twist` is meant.
-void fil_bend_place(const FilEdge *e, const FilEdge *f, double twist, FilBend *bend);
 
 /// The axes that follow after `axis` over a joint with these strains: the inverse of placing.
 void fil_bend_follow(double axis[3][3], const double kappa[3], double next[3][3]);
@@ -63,24 +113,5 @@ void fil_bend_follow(double axis[3][3], const double kappa[3], double next[3][3]
 void fil_bend_strain(const double angle[3], double kappa[3]);
 /// The integrated curvature of a joint with these strains.
 void fil_bend_angle(const double kappa[3], double angle[3]);
-
-// --- energies (der_energy.c) ---------------------------------------------------------------------
-
-double fil_stretch_energy(const FilEdge *edge, const FilEdgeSpring *spring);
-double fil_bend_energy(const FilBend *bend, const FilBendSpring *spring);
-
-/// Add to the gradient g = (e, s) of an edge; of both edges of a joint.
-void fil_stretch_gradient(const FilEdge *edge, const FilEdgeSpring *spring, double g[4]);
-void fil_bend_gradient(const FilEdge *e, const FilEdge *f, const FilBend *bend,
-                       const FilBendSpring *spring, double ge[4], double gf[4]);
-
-/// Add to the 4 x 4 blocks (row-major): of an edge; of `count` joints in a row, with the blocks own
-/// of their count + 1 edges and, between the edges j and j + 1, the block with rows of j and
-/// columns of j + 1.
-void fil_stretch_hessian(const FilEdge *edge, const FilEdgeSpring *spring, FilHessianPart part,
-                         double H[16]);
-void fil_bends_hessian(int count, const FilEdge *edges, const FilBend *bends,
-                       const FilBendSpring *springs, FilHessianPart part, double *own,
-                       double *between);
 
 #endif

@@ -1,19 +1,10 @@
-// der_frames.c - the frames of straight edges: transport in time, twist and bend between them.
+// der_frames.c - single frames of straight edges: carried to a new direction, followed over a
+// joint.
 //
-// Transport without spin from the direction a to the direction b takes a vector n at right angles
-// to a to n - (n . b) / (1 + a . b) (a + b): the smallest rotation that turns a into b.
-//
-// The curvature binormal of a joint, kb = 2 te x tf / (1 + te . tf), lies along the axis of the
-// bend and is 2 tan(angle / 2) long (Bergou et al. 2008). It has the same components in the frame
-// of e as in that frame transported to f. The twist m is the angle from there to the frame of f.
-// kappa1 and kappa2 are the components of kb in the frame half way, turned by m / 2: in contrast to
-// the mean of the two end frames (Bergou et al. 2010) this never shortens kb, however large the
-// twist.
+// der_energy.c says what transport, twist and the strains of a joint are, and places many at once.
 #include "der_energy.h"
 
 #include "math/vec3.h"
-
-static const double two_pi = 6.283185307179586476925;
 
 // n of the direction a, transported to the direction b. Where they are opposite, any way will do.
 static void transport(const double n[3], const double a[3], const double b[3], double out[3]) {
@@ -33,17 +24,10 @@ static void polish(const double t[3], double n[3]) {
     }
 }
 
-void fil_edge_place(const FilEdge *from, const double x[3], const double y[3], FilEdge *edge) {
-    double e[3];
-    fil_subtract3(y, x, e);
-    edge->length = fil_norm3(e);
-    double inverse = 1.0 / edge->length;
-    for (int k = 0; k < 3; k++) {
-        edge->t[k] = e[k] * inverse;
-    }
+void fil_edge_carry(const FilEdge *from, const double t[3], double turn, FilEdge *edge) {
+    fil_copy3(t, edge->t);
     transport(from->n1, from->t, edge->t, edge->n1);
     polish(edge->t, edge->n1);
-    double turn = edge->spin - from->spin;
     if (turn != 0.0) {
         double n2[3], c = cos(turn), s = sin(turn);
         fil_cross3(edge->t, edge->n1, n2);
@@ -58,38 +42,6 @@ double fil_edge_turn(const FilEdge *from, const double t[3], const double n1[3])
     transport(from->n1, from->t, t, a);
     fil_cross3(t, a, b);
     return atan2(fil_dot3(b, n1), fil_dot3(a, n1));
-}
-
-// The angle of (c, s) up to full turns, nearest to `near`, and (cos, sin) of half of it.
-static double unwind(double c, double s, double near, double half[2]) {
-    double angle = atan2(s, c);
-    double turns = rint((near - angle) / two_pi);
-    double large = sqrt(0.5 * (1.0 + fabs(c)));
-    half[0] = c >= 0.0 ? large : 0.5 * fabs(s) / large;
-    half[1] = copysign(c >= 0.0 ? 0.5 * fabs(s) / large : large, s);
-    double odd = turns - 2.0 * floor(0.5 * turns);
-    half[0] = odd == 0.0 ? half[0] : -half[0];
-    half[1] = odd == 0.0 ? half[1] : -half[1];
-    return angle + two_pi * turns;
-}
-
-void fil_bend_place(const FilEdge *e, const FilEdge *f, double twist, FilBend *bend) {
-    double a[3], b[3], n2[3], half[2];
-    bend->inverse = 1.0 / (1.0 + fil_dot3(e->t, f->t));
-    fil_cross3(e->t, f->t, bend->kb);
-    for (int k = 0; k < 3; k++) {
-        bend->kb[k] *= 2.0 * bend->inverse;
-    }
-    transport(e->n1, e->t, f->t, a);
-    fil_cross3(f->t, a, b);
-    bend->kappa[0] = unwind(fil_dot3(a, f->n1), fil_dot3(b, f->n1), twist, half);
-    fil_cross3(e->t, e->n1, n2);
-    for (int k = 0; k < 3; k++) {
-        bend->d1[k] = half[0] * e->n1[k] + half[1] * n2[k];
-    }
-    fil_cross3(e->t, bend->d1, n2);
-    bend->kappa[1] = fil_dot3(bend->kb, bend->d1);
-    bend->kappa[2] = fil_dot3(bend->kb, n2);
 }
 
 // axis[1] and axis[2] turned by `angle` about axis[0].

@@ -16,12 +16,6 @@
 #include "der_energy.h"
 #include "rod.h"
 
-typedef struct FilShape {
-    double *x;      // [edge_count + 1][3] m
-    FilEdge *edges; // [edge_count]
-    FilBend *bends; // [edge_count - 1], bend j between the edges j and j + 1
-} FilShape;
-
 typedef struct FilNodal {
     // model: frozen
     int edge_count; // with ghosts
@@ -52,16 +46,20 @@ typedef struct FilNodal {
     double dt;
     FilEdgeSpring *step_stretch; // with damping
     FilBendSpring *step_bend;
-    double *step_inertia;
-    double *kicked;        // [full_count]: the velocity the step begins with
-    double *push;          // [full_count] N, N m: what does not change in the step
-    double *pulls;         // [edge_count][4]: gradient by the edges' variables
-    double *gradient;      // [full_count]
-    double *work;          // [full_count]
-    double *rest;          // [dof_count]: A v+ - rhs
-    double relative;       // its size
-    double *own, *between; // [edge_count + 2][16]: blocks of the Hessian, edge j at j + 1
-    double *band;          // [full_count][width + 1]
+    double *step_inertia, *step_drag; // [full_count] kg or kg m^2, kg/s
+    double *weight;                   // [full_count] of squares in the residual; 0 where held
+    int passes;                       // how often tensions were foretold in this step
+    double *tension;  // [edge_count] N: what the Hessian takes for that of the anchor
+    double *kicked;   // [full_count]: the velocity the step begins with
+    double *push;     // [full_count] N, N m: what does not change in the step
+    double *pulls;    // [edge_count][4]: gradient by the edges' variables
+    double *gradient; // [full_count]
+    double *work;     // [full_count]
+    double *rest;     // [dof_count]: A v+ - rhs
+    double relative;  // its size
+    double *scratch;  // [edge_count + 1][16]
+    double *band;     // [full_count][width + 1], see fil_band_room()
+    const FilDerKernels *kernels;
 } FilNodal;
 
 /// Create the model's part of a rod: `stride` 4 or 3. `start` as in FilRodTable.
@@ -91,7 +89,22 @@ FilStatus fil_nodal_check_natural(const FilRod *rod, int element, const double k
 double fil_nodal_largest_step(const FilRod *rod);
 void fil_nodal_refresh(FilRod *rod);
 
-// --- between nodal.c and nodal_step.c ------------------------------------------------------------
+// --- among the files nodal*.c --------------------------------------------------------------------
+
+/// The node at the root (`end` 0) or the tip (1), and how it is held.
+static inline int fil_nodal_end_node(const FilNodal *nodal, int end) {
+    return end == 0 ? nodal->ghosts[0] : nodal->edge_count - nodal->ghosts[1];
+}
+static inline const FilRodEnd *fil_nodal_end(const FilRod *rod, int end) {
+    return end == 0 ? &rod->root_end : &rod->tip_end;
+}
+
+/// The element of an edge, or -1 for a ghost.
+static inline int fil_nodal_element(const FilRod *rod, int edge) {
+    const FilNodal *nodal = rod->data;
+    int element = edge - nodal->ghosts[0];
+    return element < rod->element_count ? element : -1;
+}
 
 /// Free unknowns of a full vector, and a full vector of free unknowns (held ones 0); `axes`: n0 of
 /// the poses that hold the root and the tip, used where an end slides.
@@ -105,20 +118,44 @@ void fil_nodal_place(const FilRod *rod, double time, const FilShape *from, FilSh
 /// Copy the shape and forget its spins.
 void fil_nodal_copy(const FilNodal *nodal, const FilShape *from, FilShape *to);
 
-/// Make nodal->start the state.
+/// Make nodal->start of the state, up to the round-off of twists; and the state of nodal->start.
+void fil_nodal_load(FilNodal *nodal);
 void fil_nodal_store(FilNodal *nodal);
 
-/// Gradient of the elastic energy of a shape, by edges (pulls) and by unknowns (full, overwritten);
-/// `stretch` may be NULL.
-void fil_nodal_pull(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
-                    const FilBendSpring *bend, double *full);
+/// Gradient of the elastic energy of a shape, by edges (pulls) and by unknowns (full, overwritten).
+void fil_nodal_pull(const FilNodal *nodal, const FilShape *shape, const FilSprings *springs,
+                    double *full);
 /// The band matrix `factor` times the elastic Hessian of a shape.
-void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilEdgeSpring *stretch,
-                       const FilBendSpring *bend, FilHessianPart part, double factor);
+void fil_nodal_stiffen(const FilNodal *nodal, const FilShape *shape, const FilSprings *springs,
+                       FilHessianPart part, double factor);
 /// Turn the unknowns of sliding ends in the band matrix to their axes.
 void fil_nodal_turn_ends(const FilRod *rod, double axes[2][3]);
 /// Gravity, point forces and torques, in the present shape, added to `full`.
 void fil_nodal_add_loads(const FilRod *rod, double *full);
+
+// A section of the present shape (nodal_section.c).
+typedef struct FilNodalSection {
+    int e, f;           // the edges whose middles are around it; before a free end the same one
+    double bend, twist; // how far from that of e to that of f its tangent is and its spin, 0 .. 1
+    double shrink;      // length of the mean of the tangents
+    double t[3];        // the tangent between theirs
+    double axis[3][3];  // the frame
+} FilNodalSection;
+
+// How a section turns: spin = sum over e and f of edge[] (rate of the edge's vector) + spin[] (rate
+// of its turn about itself).
+typedef struct FilNodalTurn {
+    double edge[2][9], spin[2][3];
+} FilNodalTurn;
+
+void fil_nodal_find_section(const FilRod *rod, int element, double u, FilNodalSection *section);
+void fil_nodal_find_turn(const FilRod *rod, const FilNodalSection *section, FilNodalTurn *turn);
+/// How the generalised force of a torque, fixed in space, changes with (e, turn of e, f, turn of
+/// f): the symmetric part, 8 x 8; before a free end, where e and f are one, the first 4.
+void fil_nodal_torque_hessian(const FilRod *rod, const FilNodalSection *section,
+                              const double torque[3], double H[64]);
+/// Leave out what ghost edges do: it is given.
+void fil_nodal_let_ghosts(const FilRod *rod, const FilNodalSection *section, FilNodalTurn *turn);
 
 /// The velocity of the state after the gyroscopic forces of a step `dt`, in nodal->kicked
 /// (nodal_gyro.c).

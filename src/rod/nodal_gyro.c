@@ -132,10 +132,10 @@ void fil_nodal_kick(const FilRod *rod, double dt) {
     double axes[2][3], u[3] = {0.0};
     fil_nodal_axes(rod, rod->state[0], axes);
     for (int i = 0; i <= nodal->edge_count; i++) {
-        eliminate(rod, i, find_mobility(rod, i, 0.5 * dt, axes), nodal->own);
+        eliminate(rod, i, find_mobility(rod, i, 0.5 * dt, axes), nodal->scratch);
     }
     for (int i = nodal->edge_count; i >= 0; i--) {
-        const double *row = nodal->own + 16 * (ptrdiff_t)i;
+        const double *row = nodal->scratch + 16 * (ptrdiff_t)i;
         double next[3];
         fil_apply3(row, u, next);
         fil_subtract3(row + 9, next, u);

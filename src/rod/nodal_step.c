@@ -33,6 +33,7 @@
 #include "math/band.h"
 #include "math/vec3.h"
 
+enum { most_predictions = 5 };           // of tensions in a step
 static const double tiny_inertia = 1e-9; // of the step's twist stiffness
 
 // A spring of `weight` with the damping c of a step that begins at `strain`.
@@ -71,18 +72,33 @@ static void set_springs(const FilRod *rod, double dt, double theta) {
     }
 }
 
+// Inertia, drag and weight in the residual of each unknown; torques count over the edge.
 static void set_inertia(const FilRod *rod, double dt) {
     FilNodal *nodal = rod->data;
-    int n = nodal->edge_count;
+    int n = nodal->edge_count, stride = nodal->stride;
     double factor = rod->theta * rod->theta * dt * dt * tiny_inertia;
-    for (int j = 0; j < n; j++) {
-        nodal->step_inertia[j] = nodal->inertia[j];
-        if (rod->quasistatic_twist) {
-            double before = j > 0 ? nodal->step_bend[j - 1].k[0] : 0.0;
-            double after = j + 1 < n ? nodal->step_bend[j].k[0] : 0.0;
-            nodal->step_inertia[j] =
-                fmax(factor * (before + after), tiny_inertia * nodal->inertia[j]);
+    for (int i = 0; i <= n; i++) {
+        ptrdiff_t at = (ptrdiff_t)stride * i;
+        for (int k = 0; k < 3; k++) {
+            nodal->step_inertia[at + k] = nodal->mass[i];
+            nodal->step_drag[at + k] = nodal->drag[i];
+            nodal->weight[at + k] = 1.0;
         }
+        if (stride == 3 || i == n) {
+            continue;
+        }
+        double *inertia = &nodal->step_inertia[at + 3];
+        *inertia = nodal->inertia[i];
+        if (rod->quasistatic_twist) {
+            double before = i > 0 ? nodal->step_bend[i - 1].k[0] : 0.0;
+            double after = i + 1 < n ? nodal->step_bend[i].k[0] : 0.0;
+            *inertia = fmax(factor * (before + after), tiny_inertia * nodal->inertia[i]);
+        }
+        nodal->step_drag[at + 3] = 0.0;
+        nodal->weight[at + 3] = 1.0 / (nodal->stretch[i].rest * nodal->stretch[i].rest);
+    }
+    for (int k = 0; k < nodal->full_count; k++) {
+        nodal->weight[k] = k >= nodal->first && k < nodal->last ? nodal->weight[k] : 0.0;
     }
 }
 
@@ -99,7 +115,8 @@ static void begin_step(FilRod *rod, double dt) {
             nodal->step_stretch[j] = nodal->stretch[j];
             nodal->step_stretch[j].k *= part;
         }
-        fil_nodal_pull(nodal, &nodal->start, nodal->step_stretch, nodal->bend, nodal->work);
+        const FilSprings springs = {nodal->step_stretch, nodal->bend, NULL};
+        fil_nodal_pull(nodal, &nodal->start, &springs, nodal->work);
         for (int k = 0; k < full; k++) {
             nodal->push[k] -= explicit_part * nodal->work[k];
         }
@@ -113,6 +130,11 @@ static void begin_step(FilRod *rod, double dt) {
     set_inertia(rod, dt);
     fil_nodal_kick(rod, dt);
     fil_nodal_copy(nodal, &nodal->start, &nodal->anchor);
+    for (int j = 0; j < nodal->edge_count; j++) {
+        const FilEdgeSpring *spring = &nodal->step_stretch[j];
+        nodal->tension[j] = spring->k * (nodal->start.edges[j].length - spring->rest);
+    }
+    nodal->passes = 0;
     nodal->dt = dt;
     nodal->begun = true;
     nodal->tried = nodal->known = false;
@@ -163,6 +185,21 @@ static void try_velocity(FilRod *rod, double dt, const double *velocity) {
     nodal->known = false;
 }
 
+// The tensions that go with the trial, to first order from the anchor. An edge under pressure may
+// be kept stiff across itself by as much: steps that would fold it grow shorter.
+static void predict_tensions(FilNodal *nodal) {
+    bool near = nodal->passes++ < most_predictions;
+    for (int j = 0; j < nodal->edge_count; j++) {
+        const FilEdgeSpring *spring = &nodal->step_stretch[j];
+        const double *x = nodal->trial.x + 3 * (ptrdiff_t)j;
+        double edge[3], stretched = spring->k * (nodal->trial.edges[j].length - spring->rest);
+        fil_subtract3(x + 3, x, edge);
+        double along = fil_dot3(nodal->anchor.edges[j].t, edge);
+        double tension = spring->k * (along - spring->rest);
+        nodal->tension[j] = near ? fmin(stretched, fabs(tension)) : stretched;
+    }
+}
+
 // The trial becomes the shape where the step is linearised.
 static void anchor_trial(FilNodal *nodal) {
     FilShape shape = nodal->anchor;
@@ -174,46 +211,48 @@ static void anchor_trial(FilNodal *nodal) {
     nodal->tried = nodal->known = false;
 }
 
-// Inertia of unknown k and drag on it.
-static inline double inertia_of(const FilNodal *nodal, int i, int k) {
-    return k < 3 ? nodal->mass[i] : nodal->step_inertia[i];
+// The equations of the step for the unknowns of node i, in nodal->gradient, which holds that of the
+// springs; returns the weighed squares of the terms in them.
+static double rest_of_node(const FilRod *rod, double dt, int i, int count) {
+    const FilNodal *nodal = rod->data;
+    static const double none[4] = {0.0};
+    const double *before = i > 0 ? nodal->pulls + 4 * (ptrdiff_t)(i - 1) : none;
+    const double *after = i < nodal->edge_count ? nodal->pulls + 4 * (ptrdiff_t)i : none;
+    const double *x = nodal->trial.x + 3 * (ptrdiff_t)i;
+    ptrdiff_t first = (ptrdiff_t)nodal->stride * i;
+    int edge = i < nodal->edge_count ? i : i - 1;
+    double theta = rod->theta, step = theta * dt, sum = 0.0;
+    double noise = step * 2e10 * DBL_EPSILON * nodal->step_stretch[edge].k;
+    for (int k = 0; k < count; k++) {
+        ptrdiff_t at = first + k;
+        double M = nodal->step_inertia[at], v = nodal->kicked[at], w = nodal->work[at];
+        double push = dt * nodal->push[at], drag = dt * nodal->step_drag[at];
+        double terms = M * (fabs(v) + fabs(w)) + fabs(push);
+        terms += step * (fabs(before[k]) + fabs(after[k])) + (k < 3 ? noise * fabs(x[k]) : 0.0);
+        nodal->gradient[at] = M * (w - v) + step * nodal->gradient[at] - push +
+                              drag * ((1.0 - theta) * v + theta * w);
+        sum += nodal->weight[at] * terms * terms;
+    }
+    return sum;
 }
 
 // The equations of the step at the trial, in nodal->rest, and how large they are relative to the
-// terms in them, of which round-off of the places is one. Torques are counted over the edge.
+// terms in them, of which round-off of the places is one.
 static void find_rest(FilRod *rod, double dt) {
     FilNodal *nodal = rod->data;
-    int n = nodal->edge_count, stride = nodal->stride;
-    double theta = rod->theta, step = theta * dt, axes[2][3], top = 0.0, below = 0.0;
+    int n = nodal->edge_count;
+    double axes[2][3], top = 0.0, below = 0.0;
     fil_nodal_axes(rod, rod->state[0] + dt, axes);
-    fil_nodal_pull(nodal, &nodal->trial, nodal->step_stretch, nodal->step_bend, nodal->gradient);
+    const FilSprings springs = {nodal->step_stretch, nodal->step_bend, NULL};
+    fil_nodal_pull(nodal, &nodal->trial, &springs, nodal->gradient);
     fil_nodal_scatter(rod, axes, nodal->trial_velocity, nodal->work);
-    static const double none[4] = {0.0};
-    for (int i = 0; i <= n; i++) {
-        int j = i < n ? i : n - 1;
-        const double *before = i > 0 ? nodal->pulls + 4 * (ptrdiff_t)(i - 1) : none;
-        const double *after = i < n ? nodal->pulls + 4 * (ptrdiff_t)i : none;
-        double noise = 2e10 * DBL_EPSILON * nodal->step_stretch[j].k;
-        for (int k = 0; k < (i < n ? stride : 3); k++) {
-            int at = stride * i + k;
-            double M = inertia_of(nodal, i, k), v = nodal->kicked[at], w = nodal->work[at];
-            double drag = k < 3 ? dt * nodal->drag[i] : 0.0;
-            double terms = M * (fabs(v) + fabs(w)) + dt * fabs(nodal->push[at]) +
-                           step * (fabs(before[k]) + fabs(after[k]));
-            terms += k < 3 ? step * noise * fabs(nodal->trial.x[3 * i + k]) : 0.0;
-            nodal->gradient[at] = M * (w - v) + step * nodal->gradient[at] - dt * nodal->push[at] +
-                                  drag * ((1.0 - theta) * v + theta * w);
-            if (at >= nodal->first && at < nodal->last) {
-                double arm = k < 3 ? 1.0 : 1.0 / nodal->stretch[j].rest;
-                below += arm * arm * terms * terms;
-            }
-        }
+    for (int i = 0; i < n; i++) {
+        below += nodal->stride == 4 ? rest_of_node(rod, dt, i, 4) : rest_of_node(rod, dt, i, 3);
     }
+    below += rest_of_node(rod, dt, n, 3);
     fil_nodal_gather(rod, axes, nodal->gradient, nodal->rest);
     for (int k = 0; k < rod->dof_count; k++) {
-        int at = nodal->first + k;
-        double arm = at % stride < 3 ? 1.0 : 1.0 / nodal->stretch[at / stride].rest;
-        top += arm * arm * nodal->rest[k] * nodal->rest[k];
+        top += nodal->weight[nodal->first + k] * nodal->rest[k] * nodal->rest[k];
     }
     nodal->relative = top == 0.0 ? 0.0 : sqrt(top / below);
     nodal->known = true;
@@ -236,13 +275,10 @@ static double find_merit(const FilRod *rod, double dt, const FilShape *shape,
     double theta = rod->theta, sum = 0.0, axes[2][3];
     fil_nodal_axes(rod, rod->state[0] + dt, axes);
     fil_nodal_scatter(rod, axes, velocity, nodal->work);
-    for (int i = 0; i <= n; i++) {
-        for (int k = 0; k < (i < n ? nodal->stride : 3); k++) {
-            int at = nodal->stride * i + k;
-            double v = nodal->kicked[at], w = nodal->work[at];
-            sum += 0.5 * inertia_of(nodal, i, k) * (w - v) * (w - v) - dt * nodal->push[at] * w;
-            sum += k < 3 ? dt * nodal->drag[i] * w * (0.5 * theta * w + (1.0 - theta) * v) : 0.0;
-        }
+    for (int k = 0; k < nodal->full_count; k++) {
+        double v = nodal->kicked[k], w = nodal->work[k], M = nodal->step_inertia[k];
+        sum += 0.5 * M * (w - v) * (w - v) - dt * nodal->push[k] * w;
+        sum += dt * nodal->step_drag[k] * w * (0.5 * theta * w + (1.0 - theta) * v);
     }
     for (int j = 0; j < n; j++) {
         sum += fil_stretch_energy(&shape->edges[j], &nodal->step_stretch[j]);
@@ -268,15 +304,12 @@ double fil_nodal_merit(FilRod *rod, double dt, const double *velocity) {
 // A at the anchor, in nodal->band.
 static void fill_matrix(FilRod *rod, double dt, FilHessianPart part) {
     FilNodal *nodal = rod->data;
-    int n = nodal->edge_count, stride = nodal->stride, count = fil_nodal_width(nodal) + 1;
+    int count = fil_nodal_width(nodal) + 1;
     double step = rod->theta * dt, axes[2][3];
-    fil_nodal_stiffen(nodal, &nodal->anchor, nodal->step_stretch, nodal->step_bend, part,
-                      step * step);
-    for (int i = 0; i <= n; i++) {
-        for (int k = 0; k < (i < n ? stride : 3); k++) {
-            double *diagonal = nodal->band + (ptrdiff_t)(stride * i + k) * count;
-            *diagonal += inertia_of(nodal, i, k) + (k < 3 ? step * nodal->drag[i] : 0.0);
-        }
+    const FilSprings springs = {nodal->step_stretch, nodal->step_bend, nodal->tension};
+    fil_nodal_stiffen(nodal, &nodal->anchor, &springs, part, step * step);
+    for (int k = 0; k < nodal->full_count; k++) {
+        nodal->band[(ptrdiff_t)k * count] += nodal->step_inertia[k] + step * nodal->step_drag[k];
     }
     fil_nodal_axes(rod, rod->state[0] + dt, axes);
     fil_nodal_turn_ends(rod, axes);
@@ -285,7 +318,8 @@ static void fill_matrix(FilRod *rod, double dt, FilHessianPart part) {
 double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
     FilNodal *nodal = rod->data;
     int n = rod->dof_count, width = fil_nodal_width(nodal);
-    if (guess == NULL) {
+    bool first = guess == NULL;
+    if (first) {
         begin_step(rod, dt);
         double axes[2][3];
         fil_nodal_axes(rod, rod->state[0] + dt, axes);
@@ -293,6 +327,9 @@ double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rh
         guess = nodal->anchor_velocity;
     }
     double relative = fil_nodal_residual(rod, dt, guess);
+    if (!first) {
+        predict_tensions(nodal);
+    }
     anchor_trial(nodal);
     double *band = nodal->band + (ptrdiff_t)nodal->first * (width + 1);
     for (int part = FIL_HESSIAN_FULL; part <= FIL_HESSIAN_STRESSFREE; part++) {

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "math/vector.h"
+#include "rigid/rigid.h"
 #include "rod/held.h"
+
+// --- rods ----------------------------------------------------------------------------------------
 
 static void rod_prepare(void *self, double dt, const double *guess, double *free_velocity) {
     (void)fil_rod_prepare_held(self, dt, guess, free_velocity);
@@ -65,4 +68,75 @@ const FilBodyTable fil_body_rod = {
     .state_count = rod_state_count,
     .get_state = rod_get_state,
     .set_state = rod_set_state,
+};
+
+// --- rigid bodies --------------------------------------------------------------------------------
+
+static void rigid_prepare(void *self, double dt, const double *guess, double *free_velocity) {
+    (void)guess; // linear
+    fil_rigid_prepare(self, dt, NULL, free_velocity);
+    fil_rigid_solve(self, free_velocity);
+}
+
+static void rigid_solve(const void *self, int count, double *x) {
+    for (int k = 0; k < count; k++) {
+        fil_rigid_solve(self, x + FIL_RIGID_DOF * (ptrdiff_t)k);
+    }
+}
+
+static bool rigid_free_step(void *self, double dt, double *velocity) {
+    rigid_prepare(self, dt, NULL, velocity);
+    return true;
+}
+
+static bool rigid_advance(void *self, double dt, const double *velocity) {
+    double state[FIL_RIGID_STATE];
+    fil_rigid_advance(self, dt, velocity);
+    fil_rigid_get_state(self, state);
+    return fil_all_finite(state, FIL_RIGID_STATE);
+}
+
+static void rigid_get_velocity(const void *self, double *velocity) {
+    const FilRigid *rigid = self;
+    memcpy(velocity, rigid->velocity, sizeof rigid->velocity);
+}
+
+static void rigid_move(void *self, const double *dx) {
+    FilRigid *rigid = self;
+    fil_rigid_move(rigid, dx);
+}
+
+static void rigid_energy(const void *self, FilRodEnergy *energy) {
+    FilRigidEnergy own;
+    fil_rigid_energy(self, &own);
+    energy->kinetic = own.translation + own.rotation;
+    energy->gravity = own.gravity;
+}
+
+static int rigid_state_count(const void *self) {
+    (void)self;
+    return FIL_RIGID_STATE;
+}
+
+static void rigid_get_state(const void *self, double *state) {
+    fil_rigid_get_state(self, state);
+}
+
+static void rigid_set_state(void *self, const double *state) {
+    // a state that the body itself gave is never refused
+    FilStatus status = fil_rigid_set_state(self, state, NULL);
+    (void)status;
+}
+
+const FilBodyTable fil_body_rigid = {
+    .prepare = rigid_prepare,
+    .solve = rigid_solve,
+    .free_step = rigid_free_step,
+    .advance = rigid_advance,
+    .get_velocity = rigid_get_velocity,
+    .move = rigid_move,
+    .energy = rigid_energy,
+    .state_count = rigid_state_count,
+    .get_state = rigid_get_state,
+    .set_state = rigid_set_state,
 };

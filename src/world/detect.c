@@ -26,7 +26,7 @@ void fil_world_solid(const FilWorld *world, const FilPiece *piece, FilShape *sha
     }
     const FilRigid *rigid = world->bodies[piece->body].self;
     *shape = *fil_rigid_shape(rigid);
-    fil_rigid_shape_pose(rigid, pose);
+    fil_rigid_pose(rigid, pose);
 }
 
 static const FilSurface *surface_of(const FilWorld *world, const FilPiece *piece) {
@@ -63,7 +63,7 @@ static void box_solid(const FilWorld *world, const FilWorldTry *step, const FilP
         return;
     }
     FilRate rate;
-    fil_rigid_at(world->bodies[piece->body].self, NULL, &rate);
+    fil_rigid_rate(world->bodies[piece->body].self, &rate);
     fil_add3(step->dt, rate.velocity, pose.position);
     box_around(box, pose.position, by);
 }
@@ -175,11 +175,11 @@ static void rate_at(const FilWorld *world, const FilWorldTry *step, const FilPie
         fil_world_obstacle_rate(&world->obstacles[piece->obstacle], step->dt, p, rate);
         return;
     }
-    FilPose pose;
     FilRate motion;
-    double arm[3];
-    fil_rigid_at(world->bodies[piece->body].self, &pose, &motion);
-    fil_subtract3(p, pose.position, arm);
+    double centre[3], arm[3];
+    fil_rigid_rate(world->bodies[piece->body].self, &motion);
+    fil_rigid_centre(world->bodies[piece->body].self, centre);
+    fil_subtract3(p, centre, arm);
     fil_cross3(motion.spin, arm, rate);
     fil_add3(1.0, motion.velocity, rate);
 }
@@ -241,24 +241,33 @@ static int touch_within(const FilWorld *world, const FilWorldTry *step, const Fi
     return fil_touch_shapes(&shape[0], &pose[0], &shape[1], &pose[1], reach, out);
 }
 
+typedef struct Touches {
+    int count;
+    double margin;                 // m, of the pair
+    FilTouch touch[FIL_TOUCH_MAX];
+    double closing[FIL_TOUCH_MAX]; // m/s: how fast each closes
+} Touches;
+
 // Touches of a pair that are within the margins, or will be by the end of the step; a is the
 // capsule where one is.
-static int touch_pair(const FilWorld *world, const FilWorldTry *step, const int pair[2],
-                      FilTouch out[FIL_TOUCH_MAX], double *margin) {
+static void touch_pair(const FilWorld *world, const FilWorldTry *step, const int pair[2],
+                       Touches *out) {
     const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-    *margin = margin_of(world, a) + margin_of(world, b);
-    double reach = *margin + step->dt * speed_between(world, step, a, b);
-    int count = touch_within(world, step, a, b, reach, out), kept = 0;
-    for (int k = 0; k < count; k++) {
+    out->margin = margin_of(world, a) + margin_of(world, b);
+    double reach = out->margin + step->dt * speed_between(world, step, a, b);
+    int found = touch_within(world, step, a, b, reach, out->touch);
+    out->count = 0;
+    for (int k = 0; k < found; k++) {
+        const FilTouch *touch = &out->touch[k];
         double rate[2][3];
-        rate_at(world, step, a, out[k].t_a, out[k].on_a, rate[0]);
-        rate_at(world, step, b, out[k].t_b, out[k].on_b, rate[1]);
-        double closing = fil_dot3(rate[1], out[k].normal) - fil_dot3(rate[0], out[k].normal);
-        if (out[k].gap <= *margin + step->dt * fmax(closing, 0.0)) {
-            out[kept++] = out[k];
+        rate_at(world, step, a, touch->t_a, touch->on_a, rate[0]);
+        rate_at(world, step, b, touch->t_b, touch->on_b, rate[1]);
+        double closing = fil_dot3(rate[1], touch->normal) - fil_dot3(rate[0], touch->normal);
+        if (touch->gap <= out->margin + step->dt * fmax(closing, 0.0)) {
+            out->closing[out->count] = closing;
+            out->touch[out->count++] = *touch;
         }
     }
-    return kept;
 }
 
 // Pieces in the order in which touch_pair() wants them: capsules first, then bodies, then
@@ -280,12 +289,12 @@ typedef struct Touching {
 
 static void count_range(void *context, int first, int last) {
     const Touching *touching = context;
-    FilTouch touches[FIL_TOUCH_MAX];
+    Touches touches;
     for (int k = first; k < last; k++) {
         int pair[2];
-        double margin;
         order_pair(touching->world, touching->step->pairs[k], pair);
-        touching->counts[k] = touch_pair(touching->world, touching->step, pair, touches, &margin);
+        touch_pair(touching->world, touching->step, pair, &touches);
+        touching->counts[k] = touches.count;
     }
 }
 
@@ -306,14 +315,17 @@ static void complete_frame(const double normal[3], double frame[9]) {
     fil_cross3(normal, frame + 3, frame + 6);
 }
 
-static void fill_contact(const FilTouch *touch, const int pair[2], const FilWorld *world,
-                         double margin, FilWorkContact *contact) {
+static void fill_contact(const FilWorld *world, const int pair[2], const Touches *touches, int k,
+                         FilWorkContact *contact) {
+    const FilTouch *touch = &touches->touch[k];
     *contact = (FilWorkContact){
         .a = {.body = world->pieces[pair[0]].body, .piece = pair[0], .t = touch->t_a},
         .b = {.body = world->pieces[pair[1]].body, .piece = pair[1], .t = touch->t_b},
         .gap = touch->gap,
-        .margin = margin,
-        .memory = {.piece = {pair[0], pair[1]}, .feature = touch->feature},
+        .margin = touches->margin,
+        .memory = {.piece = {pair[0], pair[1]},
+                   .feature = touch->feature,
+                   .approach = fmax(touches->closing[k], 0.0)},
     };
     fil_copy3(touch->on_a, contact->a.point);
     fil_copy3(touch->on_b, contact->b.point);
@@ -323,18 +335,16 @@ static void fill_contact(const FilTouch *touch, const int pair[2], const FilWorl
 
 static void fill_range(void *context, int first, int last) {
     const Touching *touching = context;
-    FilTouch touches[FIL_TOUCH_MAX];
+    Touches touches;
     for (int k = first; k < last; k++) {
-        int at = touching->counts[k], count = touching->counts[k + 1] - at, pair[2];
-        if (count == 0) {
+        int at = touching->counts[k], pair[2];
+        if (touching->counts[k + 1] == at) {
             continue;
         }
-        double margin;
         order_pair(touching->world, touching->step->pairs[k], pair);
-        count = touch_pair(touching->world, touching->step, pair, touches, &margin);
-        for (int c = 0; c < count; c++) {
-            fill_contact(&touches[c], pair, touching->world, margin,
-                         &touching->step->contacts[at + c]);
+        touch_pair(touching->world, touching->step, pair, &touches);
+        for (int c = 0; c < touches.count; c++) {
+            fill_contact(touching->world, pair, &touches, c, &touching->step->contacts[at + c]);
         }
     }
 }
@@ -486,8 +496,11 @@ static void remember(const FilWorld *world, FilWorkContact *contact) {
     found = found != NULL ? found : find_slid(world, &contact->memory);
     contact->known = found != NULL;
     if (found != NULL) {
-        contact->memory.rebounded = found->rebounded;
-        contact->memory.approach = found->approach;
+        // as long as they do not press, the approach is that of now
+        bool pressed = found->impulse[0] != 0.0 || found->impulse[1] != 0.0 ||
+                       found->impulse[2] != 0.0;
+        contact->memory.rebounded = found->rebounded && pressed;
+        contact->memory.approach = pressed ? found->approach : contact->memory.approach;
         fil_copy3(found->impulse, contact->memory.impulse);
     }
 }
@@ -542,9 +555,10 @@ FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pa
             return FIL_OK;
         }
     }
-    FilTouch touches[FIL_TOUCH_MAX];
+    Touches touches = {0};
     const FilPiece *a = &world->pieces[ordered[0]], *b = &world->pieces[ordered[1]];
-    int count = touch_within(world, step, a, b, DBL_MAX, touches), n = step->contact_count;
+    touches.margin = margin_of(world, a) + margin_of(world, b);
+    int count = touch_within(world, step, a, b, DBL_MAX, touches.touch), n = step->contact_count;
     if (count == 0) {
         return FIL_OK;
     }
@@ -554,8 +568,7 @@ FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pa
     }
     memcpy(contacts, step->contacts, sizeof(FilWorkContact) * (size_t)n);
     for (int k = 0; k < count; k++) {
-        fill_contact(&touches[k], ordered, world, margin_of(world, a) + margin_of(world, b),
-                     &contacts[n + k]);
+        fill_contact(world, ordered, &touches, k, &contacts[n + k]);
         FIL_TRY(set_law(world, &contacts[n + k], error));
     }
     step->contacts = contacts;

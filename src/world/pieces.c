@@ -148,19 +148,45 @@ static bool is_driven(const FilBody *body) {
     return rod->root_end.motion != NULL || rod->tip_end.motion != NULL;
 }
 
+static void sample_poses(const FilWorld *world, const FilBody *body, FilPose *poses) {
+    const FilRod *rod = body->self;
+    for (int k = 0; k < body->piece_count; k++) {
+        const FilPiece *piece = &world->pieces[body->first_piece + k];
+        for (int end = 0; end < 2; end++) {
+            rod->table->at(rod, piece->element, piece->u[end], &poses[piece->point[end]], NULL);
+        }
+    }
+}
+
+// The rotation vector that turns the axes of one pose into those of another.
+static void turn_between(const FilPose *from, const FilPose *to, double turn[3]) {
+    double Q[9] = {0.0};
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 3; i++) {
+            fil_add3(to->axis[k][i], from->axis[k], Q + 3 * (ptrdiff_t)i);
+        }
+    }
+    fil_rotation_log(Q, turn);
+}
+
 // A step with v+ = 0, from rest, shows what the driven ends alone do to the rod.
 static void sample_driven_rod(const FilWorld *world, const FilBody *body, FilWorldTry *step,
-                              double *state, double *still) {
+                              const double *state, double *still) {
     FilRod *rod = body->self;
-    fil_rod_get_state(rod, state);
+    sample_poses(world, body, step->poses[0]);
     rod->table->stop(rod);
     memset(still, 0, sizeof(double) * (size_t)rod->dof_count);
     rod->table->advance(rod, step->dt, still);
-    sample_rod(world, body, step->ahead, NULL);
+    sample_poses(world, body, step->poses[1]);
     body->table->set_state(rod, state);
-    for (ptrdiff_t k = 3 * (ptrdiff_t)body->first_point;
-         k < 3 * (ptrdiff_t)(body->first_point + body->point_count); k++) {
-        step->ahead[k] = (step->ahead[k] - step->points[k]) / step->dt;
+    for (int i = body->first_point; i < body->first_point + body->point_count; i++) {
+        const FilPose *from = &step->poses[0][i], *to = &step->poses[1][i];
+        double turn[3];
+        turn_between(from, to, turn);
+        for (int k = 0; k < 3; k++) {
+            step->ahead[3 * (ptrdiff_t)i + k] = (to->position[k] - from->position[k]) / step->dt;
+            step->ahead_spin[3 * (ptrdiff_t)i + k] = turn[k] / step->dt;
+        }
     }
 }
 
@@ -182,10 +208,26 @@ static void sample_driven_range(void *context, int first, int last) {
     }
 }
 
-void fil_world_sample_driven(FilWorld *world, FilWorldTry *step) {
-    memset(step->ahead, 0, sizeof(double) * 3 * (size_t)world->point_count);
+FilStatus fil_world_sample_driven(FilWorld *world, FilWorldTry *step, FilError *error) {
+    size_t count = (size_t)world->point_count;
+    memset(step->ahead, 0, sizeof(double) * 3 * count);
+    memset(step->ahead_spin, 0, sizeof(double) * 3 * count);
+    bool driven = false;
+    for (int i = 0; i < world->body_count; i++) {
+        driven = driven || is_driven(&world->bodies[i]);
+    }
+    if (!driven) {
+        return FIL_OK;
+    }
+    step->poses[0] = FIL_NEW(&world->scratch, FilPose, count + 1);
+    step->poses[1] = FIL_NEW(&world->scratch, FilPose, count + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d points",
+                        world->point_count);
+    }
     Driving driving = {.world = world, .step = step};
     fil_parallel_ranges(world->body_count, 8, world->threads, sample_driven_range, &driving);
+    return FIL_OK;
 }
 
 // --- places --------------------------------------------------------------------------------------
@@ -202,9 +244,7 @@ void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilP
         }
         return;
     }
-    FilPose pose;
-    fil_rigid_at(body->self, &pose, NULL);
-    fil_copy3(pose.position, centre);
+    fil_rigid_centre(body->self, centre);
 }
 
 void fil_world_jacobian(const FilWorld *world, const FilPlace *place, double *jacobian,

@@ -1,30 +1,24 @@
 #ifndef FIL_WORLD_PROBLEM_H
 #define FIL_WORLD_PROBLEM_H
 
-// The friction problem of a step, between contacts and bodies.
+// The friction problem of the contacts that matter.
 
-#include "world.h"
+#include "rows.h"
 
-typedef struct FilWorldProblem FilWorldProblem;
-
-/// Rows, W and free velocities of the contacts, linearised where the bodies were prepared.
-FilStatus fil_world_problem_build(FilWorld *world, FilWorldTry *step, FilWorldProblem **out,
+/// W, b and mu of the contacts `active` (ascending), for bodies as they were prepared. All arrays
+/// live in the world's scratch.
+FilStatus fil_world_problem_build(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                                  const int *active, int count, FilFrictionProblem *problem,
                                   FilError *error);
-const FilFrictionProblem *fil_world_problem_get(const FilWorldProblem *problem);
 
-/// What the impulses r do to the velocities of the bodies in contact, P H^T r; those of others are
-/// left alone.
-void fil_world_problem_push(const FilWorld *world, const FilWorldProblem *problem, const double *r,
-                            double *out);
+/// Displacements, as velocities over the step, that leave no overlap of the contacts of `problem`
+/// at its end; `moved` is false when nothing must move (correct.c).
+FilStatus fil_world_correct(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                            const int *active, const FilFrictionProblem *problem, double *shift,
+                            bool *moved, FilError *error);
 
-/// How far the bodies in contact must move so that nothing overlaps at the end of the step:
-/// displacements into `shift`, as velocities over the step. False when nothing must.
-FilStatus fil_world_correct(FilWorld *world, const FilWorldTry *step,
-                            const FilWorldProblem *problem, double *shift, bool *moved,
-                            FilError *error);
-
-/// What is added to u_N before the law holds: gap and rebound, m/s.
-double fil_contact_offset(const FilWorkContact *contact, double dt);
+/// What is added to u before the law holds, m/s: gap and rebound of contacts, errors of joints.
+void fil_contact_offset(const FilWorkContact *contact, double dt, double offset[3]);
 /// Whether this is the step in which the contact throws its bodies back.
 bool fil_contact_rebounds(const FilWorkContact *contact);
 

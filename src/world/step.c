@@ -21,7 +21,10 @@
 
 static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
 
-enum { MAX_ROUNDS = 3 };                     // of adding pairs that passed through each other
+enum {
+    MAX_ROUNDS = 3,        // of adding pairs that passed through each other
+    MAX_ACTIVE_ROUNDS = 12 // of adding contacts that overlap
+};
 
 typedef enum Verdict { TAKEN, TOO_VIOLENT } Verdict;
 
@@ -35,6 +38,7 @@ static FilStatus reserve_try(FilWorld *world, double dt, FilWorldTry *step, FilE
     step->points = FIL_NEW(arena, double, points);
     step->rates = FIL_NEW(arena, double, points);
     step->ahead = FIL_NEW(arena, double, points);
+    step->ahead_spin = FIL_NEW(arena, double, points);
     step->before = FIL_NEW(arena, double, dofs);
     step->after = FIL_NEW(arena, double, dofs);
     step->free_velocity = FIL_NEW(arena, double, dofs);
@@ -102,21 +106,49 @@ void fil_world_obstacle_rate(const FilObstacle *obstacle, double dt, const doubl
     }
 }
 
+// How a place of a rod moves or turns though v+ = 0: driven ends.
+static void find_driven(const FilWorld *world, const FilWorldTry *step, const FilPlace *place,
+                        bool turn, double rate[3]) {
+    const FilPiece *piece = &world->pieces[place->piece];
+    double spin[3], centre[3], arm[3];
+    for (int k = 0; k < 3; k++) {
+        ptrdiff_t from = 3 * (ptrdiff_t)piece->point[0] + k, to = 3 * (ptrdiff_t)piece->point[1] + k;
+        rate[k] = (1.0 - place->t) * step->ahead[from] + place->t * step->ahead[to];
+        spin[k] = (1.0 - place->t) * step->ahead_spin[from] + place->t * step->ahead_spin[to];
+    }
+    if (turn) {
+        fil_copy3(spin, rate);
+        return;
+    }
+    double turned[3];
+    fil_world_centre(world, step, place, centre);
+    fil_subtract3(place->point, centre, arm);
+    fil_cross3(spin, arm, turned);
+    fil_add3(1.0, turned, rate);
+}
+
 // What moves the two places apart from v+, world axes.
 static void find_carried(const FilWorld *world, const FilWorldTry *step, FilWorkContact *contact) {
     const FilPlace *places[2] = {&contact->a, &contact->b};
     memset(contact->carried, 0, sizeof contact->carried);
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2 && contact->kind == FIL_BLOCK_COULOMB; side++) {
         const FilPiece *piece = &world->pieces[places[side]->piece];
-        double sign = side == 0 ? 1.0 : -1.0, t = places[side]->t, rate[3];
+        double rate[3] = {0.0, 0.0, 0.0};
         if (piece->obstacle >= 0) {
             fil_world_obstacle_rate(&world->obstacles[piece->obstacle], step->dt,
                                     places[side]->point, rate);
-            fil_add3(sign, rate, contact->carried);
         } else if (world->bodies[piece->body].kind == FIL_BODY_ROD) {
-            fil_add3(sign * (1.0 - t), step->ahead + 3 * (ptrdiff_t)piece->point[0],
-                     contact->carried);
-            fil_add3(sign * t, step->ahead + 3 * (ptrdiff_t)piece->point[1], contact->carried);
+            find_driven(world, step, places[side], false, rate);
+        }
+        fil_add3(side == 0 ? 1.0 : -1.0, rate, contact->carried);
+    }
+    for (int side = 0; side < 2 && contact->kind != FIL_BLOCK_COULOMB; side++) {
+        // an obstacle is taken at its end of the step by the error already
+        int body = places[side]->body;
+        double rate[3];
+        if (body >= 0 && world->bodies[body].kind == FIL_BODY_ROD) {
+            find_driven(world, step, places[side], contact->turn, rate);
+            fil_add3(side == 0 ? 1.0 : -1.0, rate, contact->carried);
         }
     }
 }
@@ -166,25 +198,25 @@ static void mark_touched(FilWorld *world, const FilWorldTry *step) {
 
 // Impulses to start from: those of the step before, turned into the contact's axes; for a new
 // contact those that would solve it alone.
-static void guess_impulses(const FilWorldTry *step, const FilFrictionProblem *problem) {
-    for (int i = 0; i < step->contact_count; i++) {
-        const FilWorkContact *contact = &step->contacts[i];
-        double *r = step->r + 3 * (ptrdiff_t)i;
-        if (contact->known) {
-            for (int row = 0; row < 3; row++) {
-                r[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
-            }
-            continue;
+static void guess_impulse(const FilWorkContact *contact, const FilFrictionProblem *problem, int a,
+                          double r[3]) {
+    if (contact->known) {
+        for (int row = 0; row < 3; row++) {
+            r[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
         }
-        int k = problem->blocks.start[i];
-        while (problem->blocks.column[k] != i) {
-            k++;
-        }
-        memset(r, 0, 3 * sizeof(double));
-        (void)fil_local_solve(FIL_LOCAL_HYBRID, FIL_BLOCK_COULOMB, 3,
-                              problem->blocks.value + 9 * (ptrdiff_t)k,
-                              problem->b + 3 * (ptrdiff_t)i, contact->mu, r, NULL);
+        return;
     }
+    memset(r, 0, 3 * sizeof(double));
+    if (contact->kind != FIL_BLOCK_COULOMB) {
+        return;
+    }
+    int k = problem->blocks.start[a];
+    while (problem->blocks.column[k] != a) {
+        k++;
+    }
+    (void)fil_local_solve(FIL_LOCAL_HYBRID, FIL_BLOCK_COULOMB, 3,
+                          problem->blocks.value + 9 * (ptrdiff_t)k, problem->b + 3 * (ptrdiff_t)a,
+                          contact->mu, r, NULL);
 }
 
 static FilFrictionSettings settings_of(const FilWorld *world) {
@@ -214,7 +246,7 @@ static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
 }
 
 // How much the velocities of the bodies in contact changed since they were linearised, relative to
-// the largest of them, and whether that matters: some are not linear.
+// the largest of them, in contact or free. Bodies whose step is linear do not count.
 static double find_change(const FilWorld *world, const FilWorldTry *step) {
     double change = 0.0;
     for (int i = 0; i < world->body_count; i++) {
@@ -222,7 +254,7 @@ static double find_change(const FilWorld *world, const FilWorldTry *step) {
         double most = 1e-300, differ = 0.0;
         for (int k = 0; body->touched && !body->linear && k < body->dof_count; k++) {
             double to = step->after[body->first_dof + k];
-            most = fmax(most, fabs(to));
+            most = fmax(most, fmax(fabs(to), fabs(step->free_velocity[body->first_dof + k])));
             differ = fmax(differ, fabs(to - step->before[body->first_dof + k]));
         }
         change = fmax(change, differ / most);
@@ -241,50 +273,158 @@ static void add_free(const FilWorld *world, const FilWorldTry *step) {
     }
 }
 
-// v+ of all bodies into step->after.
-static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
-                            FilError *error) {
-    FilFrictionSettings settings = settings_of(world);
-    size_t n = 3 * (size_t)step->contact_count;
-    step->r = FIL_NEW(&world->scratch, double, n + 1);
-    step->u = FIL_NEW(&world->scratch, double, n + 1);
+// --- the contacts that matter --------------------------------------------------------------------
+
+// Of the contacts within reach most stay open. Those matter that pressed in the step before or
+// would overlap without an impulse; others join when the solution makes them overlap. What is left
+// out obeys the law with r = 0.
+typedef struct Active {
+    int *list, count; // ascending
+    bool *in;         // [contact_count]
+    int guessed;      // contacts that have a guess
+} Active;
+
+static void gather_active(const FilWorldTry *step, Active *active) {
+    active->count = 0;
+    for (int i = 0; i < step->contact_count; i++) {
+        if (active->in[i]) {
+            active->list[active->count++] = i;
+        }
+    }
+}
+
+// Add the contacts that overlap at the end of a step with the velocities v. Returns how many.
+static int add_active(const FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                      const double *v, Active *active) {
+    int added = 0;
+    for (int i = 0; i < step->contact_count; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        double u[3], offset[3];
+        if (active->in[i]) {
+            continue;
+        }
+        fil_rows_velocity(world, step, rows, v, i, u);
+        fil_contact_offset(contact, step->dt, offset);
+        memcpy(step->u + 3 * (ptrdiff_t)i, u, sizeof u);
+        if (u[0] + offset[0] < -1e-3 * contact->margin / step->dt) {
+            active->in[i] = true;
+            added++;
+        }
+    }
+    gather_active(step, active);
+    return added;
+}
+
+static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
+                              Active *active, FilError *error) {
+    size_t n = (size_t)step->contact_count;
+    active->list = FIL_NEW(&world->scratch, int, n + 1);
+    active->in = FIL_NEW_ZEROED(&world->scratch, bool, n + 1);
+    step->r = FIL_NEW_ZEROED(&world->scratch, double, 3 * n + 1);
+    step->u = FIL_NEW_ZEROED(&world->scratch, double, 3 * n + 1);
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
                         step->contact_count);
     }
+    for (size_t i = 0; i < n; i++) {
+        const double *impulse = step->contacts[i].memory.impulse;
+        active->in[i] = step->contacts[i].kind != FIL_BLOCK_COULOMB || impulse[0] != 0.0 ||
+                        impulse[1] != 0.0 || impulse[2] != 0.0;
+    }
+    (void)add_active(world, step, rows, step->free_velocity, active);
+    return FIL_OK;
+}
+
+// Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
+static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
+                              const Active *active, const bool *guessed,
+                              const FilFrictionProblem *problem, FilStepInfo *info,
+                              FilError *error) {
+    size_t n = (size_t)active->count;
+    FilFrictionSettings settings = settings_of(world);
+    FilFrictionSolution solution = {.r = FIL_NEW(&world->scratch, double, 3 * n + 1),
+                                    .u = FIL_NEW(&world->scratch, double, 3 * n + 1)};
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
+                        active->count);
+    }
+    for (int a = 0; a < active->count; a++) {
+        int i = active->list[a];
+        double *r = solution.r + 3 * (ptrdiff_t)a;
+        if (guessed[i]) {
+            memcpy(r, step->r + 3 * (ptrdiff_t)i, 3 * sizeof(double));
+        } else {
+            guess_impulse(&step->contacts[i], problem, a, r);
+        }
+    }
+    FilFrictionInfo solve;
+    FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));
+    add_solve(&solve, info);
+    for (int a = 0; a < active->count; a++) {
+        int i = active->list[a];
+        memcpy(step->r + 3 * (ptrdiff_t)i, solution.r + 3 * (ptrdiff_t)a, 3 * sizeof(double));
+        memcpy(step->u + 3 * (ptrdiff_t)i, solution.u + 3 * (ptrdiff_t)a, 3 * sizeof(double));
+        double offset[3];
+        fil_contact_offset(&step->contacts[i], step->dt, offset);
+        fil_add3(-1.0, offset, step->u + 3 * (ptrdiff_t)i);
+    }
+    fil_rows_push(world, rows, step->r, step->after);
+    add_free(world, step);
+    return FIL_OK;
+}
+
+// v+ of all bodies into step->after: linearise, solve, add contacts that now overlap, until nothing
+// changes any more.
+static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
+                            FilError *error) {
+    FilRows rows;
+    Active active = {0};
     Preparing preparing = {.world = world, .step = step};
-    for (int round = 1;; round++) {
-        double start = fil_seconds();
-        fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
-        info->seconds.bodies += fil_seconds() - start;
-        if (step->contact_count == 0) {
-            return FIL_OK;
-        }
-        start = fil_seconds();
+    bool *guessed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)step->contact_count + 1);
+    double start = fil_seconds();
+    fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
+    info->seconds.bodies += fil_seconds() - start;
+    if (step->contact_count == 0) {
+        return FIL_OK;
+    }
+    start = fil_seconds();
+    FIL_TRY(fil_rows_build(world, step, &rows, error));
+    FIL_TRY(begin_active(world, step, &rows, &active, error));
+    for (int round = 1, newton = 1;; round++) {
         FilArenaMark mark = fil_arena_mark(&world->scratch);
-        FilWorldProblem *problem = NULL;
-        FIL_TRY(fil_world_problem_build(world, step, &problem, error));
-        if (round == 1) {
-            guess_impulses(step, fil_world_problem_get(problem));
-        }
+        FilFrictionProblem problem;
+        FIL_TRY(fil_world_problem_build(world, step, &rows, active.list, active.count, &problem,
+                                        error));
         double built = fil_seconds();
         info->seconds.assemble += built - start;
-        FilFrictionSolution solution = {.r = step->r, .u = step->u};
-        FilFrictionInfo solve;
-        FIL_TRY(fil_friction_solve(fil_world_problem_get(problem), &settings, world->workspace,
-                                   &solution, &solve, error));
-        add_solve(&solve, info);
-        info->seconds.friction += fil_seconds() - built;
-        fil_world_problem_push(world, problem, step->r, step->after);
-        add_free(world, step);
-        info->newton_count = round;
+        FIL_TRY(solve_active(world, step, &rows, &active, guessed, &problem, info, error));
+        start = fil_seconds();
+        info->seconds.friction += start - built;
+        for (int a = 0; a < active.count; a++) {
+            guessed[active.list[a]] = true;
+        }
+        int before = active.count;
+        int added = round < MAX_ACTIVE_ROUNDS
+                        ? add_active(world, step, &rows, step->after, &active)
+                        : 0;
+        info->newton_count = newton;
         info->elastic_residual = find_change(world, step);
-        if (info->elastic_residual <= newton_tolerance || round >= world->def.max_newton) {
-            return fil_world_correct(world, step, problem, step->shift, &step->shifted, error);
+        bool again = info->elastic_residual > newton_tolerance && newton < world->def.max_newton;
+        if (added == 0 && !again) {
+            active.count = before;
+            return fil_world_correct(world, step, &rows, active.list, &problem, step->shift,
+                                     &step->shifted, error);
         }
         fil_arena_release(&world->scratch, mark);
-        memcpy(step->before, step->after, sizeof(double) * (size_t)world->dof_count);
-        preparing.guess = step->before;
+        if (again) {
+            newton++;
+            memcpy(step->before, step->after, sizeof(double) * (size_t)world->dof_count);
+            preparing.guess = step->before;
+            fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
+            double prepared = fil_seconds();
+            info->seconds.bodies += prepared - start;
+            start = prepared;
+        }
     }
 }
 
@@ -369,33 +509,36 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
                               error));
     FIL_TRY(fil_world_reserve(world, &world->memories, &world->memory_room, n, sizeof(FilMemory),
                               error));
-    info->contact_count = n;
+    int count = 0;
     info->active_count = 0;
     for (int i = 0; i < n; i++) {
         const FilWorkContact *contact = &step->contacts[i];
+        if (contact->kind != FIL_BLOCK_COULOMB) {
+            continue;
+        }
         double r[3], u[3];
         memcpy(r, step->r + 3 * (ptrdiff_t)i, sizeof r);
         memcpy(u, step->u + 3 * (ptrdiff_t)i, sizeof u);
-        FilContact *out = &world->contacts[i];
+        FilContact *out = &world->contacts[count];
         *out = (FilContact){.gap = contact->gap,
                             .mu = contact->mu,
                             .state = state_of(contact, r, u)};
-        u[0] -= fil_contact_offset(contact, step->dt);
         fill_side(world, &contact->a, &out->a);
         fill_side(world, &contact->b, &out->b);
         fil_copy3(contact->normal, out->normal);
         to_world(contact->frame, r, out->impulse);
         to_world(contact->frame, u, out->velocity);
         info->active_count += r[0] > 0.0;
-        FilMemory *memory = &world->memories[i];
+        info->penetration = fmax(info->penetration, -contact->gap);
+        FilMemory *memory = &world->memories[count++];
         *memory = contact->memory;
         fil_copy3(out->impulse, memory->impulse);
         memory->rebounded = contact->memory.rebounded || fil_contact_rebounds(contact);
         info->dissipated -= fil_dot3(out->impulse, out->velocity);
     }
-    world->contact_count = world->memory_count = n;
-    if (n > 0) {
-        qsort(world->memories, (size_t)n, sizeof(FilMemory), compare_memories);
+    info->contact_count = world->contact_count = world->memory_count = count;
+    if (count > 0) {
+        qsort(world->memories, (size_t)count, sizeof(FilMemory), compare_memories);
     }
     return FIL_OK;
 }
@@ -415,7 +558,7 @@ static FilStatus save_poses(FilWorld *world, FilPose **poses, FilError *error) {
                         world->rigid_count);
     }
     for (int i = 0; i < world->rigid_count; i++) {
-        fil_rigid_shape_pose(world->bodies[world->rigids[i]].self, &(*poses)[i]);
+        fil_rigid_pose(world->bodies[world->rigids[i]].self, &(*poses)[i]);
     }
     return FIL_OK;
 }
@@ -427,8 +570,9 @@ static FilStatus begin_try(FilWorld *world, double dt, FilWorldTry *step, FilErr
     FIL_TRY(move_obstacles(world, dt, error));
     save_states(world, step->states);
     fil_world_sample(world, world->threads, step->points, step->rates);
-    fil_world_sample_driven(world, step);
-    return fil_world_detect(world, step, error);
+    FIL_TRY(fil_world_sample_driven(world, step, error));
+    FIL_TRY(fil_world_detect(world, step, error));
+    return fil_world_list_joints(world, step, error);
 }
 
 // Solve the step with the contacts that are known, and take it.
@@ -468,7 +612,7 @@ static FilStatus try_step(FilWorld *world, double dt, bool last, FilStepInfo *in
     FIL_TRY(save_poses(world, &poses, error));
     info->seconds.collide += fil_seconds() - start;
     for (int round = 0;; round++) {
-        bool failed, added = false;
+        bool failed = false, added = false;
         int *passed, count = 0;
         FIL_TRY(take_try(world, &step, info, &failed, error));
         start = fil_seconds();

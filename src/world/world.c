@@ -129,6 +129,7 @@ void fil_world_destroy(FilWorld *world) {
     give_back(world, world->pieces, world->piece_room, sizeof *world->pieces);
     give_back(world, world->materials, world->material_room, sizeof *world->materials);
     give_back(world, world->laws, world->law_room, sizeof *world->laws);
+    give_back(world, world->joints, world->joint_room, sizeof *world->joints);
     give_back(world, world->rods, world->rod_room, sizeof *world->rods);
     give_back(world, world->rigids, world->rigid_room, sizeof *world->rigids);
     give_back(world, world->contacts, world->contact_room, sizeof *world->contacts);

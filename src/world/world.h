@@ -64,6 +64,15 @@ typedef struct FilPlace {
     double point[3]; // m, on the surface
 } FilPlace;
 
+// Two places that are held together.
+typedef struct FilJoint {
+    FilPlace a, b;      // points: in the body's own axes, from its centre; rods: not used
+    int obstacle;       // that b belongs to, or -1
+    bool turning;
+    double apart[3];    // m: from b to a, in the axes of b
+    double between[9];  // the axes of a in those of b, columns
+} FilJoint;
+
 // What a contact leaves to the next step.
 typedef struct FilMemory {
     int piece[2];
@@ -73,8 +82,12 @@ typedef struct FilMemory {
     double impulse[3]; // N s, world axes
 } FilMemory;
 
+// A contact, or one of the two halves of a joint, in work: 3 rows of the friction problem.
 typedef struct FilWorkContact {
     FilPlace a, b;
+    FilBlockKind kind; // coulomb, or equality: a joint
+    bool turn;         // of a joint: its rows are about the spin
+    double error[3];   // of a joint, m or rad: what its rows are to bring to 0
     double normal[3], frame[9]; // rows of the frame: normal and two tangents
     double gap, mu, restitution, margin;
     double carried[3]; // m/s, world axes: what moves the places apart from v+: driven ends, obstacles
@@ -94,8 +107,9 @@ struct FilWorld {
     FilPiece *pieces;
     FilMaterial *materials;
     FilPairLaw *laws;
+    FilJoint *joints;
     int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room;
-    int material_count, material_room, law_count, law_room;
+    int material_count, material_room, law_count, law_room, joint_count, joint_room;
     int rod_count, rigid_count, point_count;
     int rooted_count; // pieces that were looked at for their roots
     int *rods, *rigids; // bodies by kind
@@ -117,7 +131,9 @@ typedef struct FilWorldTry {
     double dt;
     double *points;         // [point_count][3] where the pieces' ends are
     double *rates;          // [point_count][3] how they move, m/s
-    double *ahead;          // [point_count][3] where they would go with v+ = 0, as a velocity
+    double *ahead;          // [point_count][3] how they would move with v+ = 0, m/s
+    double *ahead_spin;     // [point_count][3] and turn, rad/s
+    FilPose *poses[2];      // [point_count] for that
     double *before, *after; // [dof_count] velocities: linearised there, found
     double *free_velocity;  // [dof_count]
     double *shift;          // [dof_count] m: correction of the configuration
@@ -147,7 +163,7 @@ FilStatus fil_world_add_solid(FilWorld *world, int body, int obstacle, const Fil
 /// Where the ends of all pieces are, and how they move (NULL: not asked for).
 void fil_world_sample(const FilWorld *world, int threads, double *points, double *rates);
 /// How they move over a step of `dt` though v+ = 0, because ends are driven.
-void fil_world_sample_driven(FilWorld *world, FilWorldTry *step);
+FilStatus fil_world_sample_driven(FilWorld *world, FilWorldTry *step, FilError *error);
 
 /// The rows that turn the velocities of a body into velocity and spin at a place: 6 x dof_count.
 void fil_world_jacobian(const FilWorld *world, const FilPlace *place, double *jacobian,
@@ -155,6 +171,11 @@ void fil_world_jacobian(const FilWorld *world, const FilPlace *place, double *ja
 /// The centre of the section at a place of a rod, or of a rigid body.
 void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilPlace *place,
                       double centre[3]);
+
+// --- joints.c ------------------------------------------------------------------------------------
+
+/// Append the joints to the contacts of a step.
+FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 
 // --- detect.c ------------------------------------------------------------------------------------
 

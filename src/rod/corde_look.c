@@ -1,0 +1,169 @@
+// corde_look.c - looking at a rod of the model `corde`: poses, Jacobians, curvature.
+//
+// Between the middles of elements frames are interpolated (at constant curvature); in a last
+// half-element with a free end they are extrapolated. A torque there acts on the last frame: its
+// moment in the rod is then exact.
+#include "corde.h"
+
+#include <string.h>
+
+#include "math/rotation.h"
+#include "math/vec3.h"
+
+FilCordeSection fil_corde_find_section(const FilRod *rod, int element, double u) {
+    const FilCorde *corde = rod->data;
+    FilCordeSection section = {.joint = u < 0.5 ? element : element + 1};
+    if (!fil_corde_acts(rod, section.joint)) {
+        section.joint = u < 0.5 ? element + 1 : element;
+    }
+    if (!fil_corde_acts(rod, section.joint)) {
+        section.joint = -1;
+        fil_rotation_from_quaternion(corde->q + 4 * element + 4, section.R);
+        return section;
+    }
+    const double *q = corde->q + 4 * (size_t)section.joint;
+    double from_middle = (u - 0.5) * rod->lengths[element] / corde->cell[section.joint];
+    section.x = section.joint == element ? 1.0 + from_middle : from_middle;
+    fil_corde_turn(q, q + 4, section.turn);
+    fil_rotation_from_quaternion(q, section.R);
+    return section;
+}
+
+// B of fil_corde_between() in world axes.
+void fil_corde_turn_weights(const FilCordeSection *section, double x, double B[9]) {
+    double local[9], RB[9];
+    fil_corde_between(section->turn, x, local);
+    fil_multiply3(section->R, local, RB);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            B[3 * i + j] = fil_dot3(RB + 3 * i, section->R + 3 * j);
+        }
+    }
+}
+
+static void place_axes(const FilCordeSection *section, double axis[3][3]) {
+    double turn[3], Q[9], R[9];
+    for (int k = 0; k < 3; k++) {
+        turn[k] = section->x * section->turn[k];
+    }
+    fil_rotation_exp(turn, Q);
+    fil_multiply3(section->R, Q, R);
+    for (int k = 0; k < 9; k++) {
+        axis[k % 3][k / 3] = R[k];
+    }
+}
+
+void fil_corde_place_position(const FilRod *rod, int element, double u, double position[3]) {
+    const FilCorde *corde = rod->data;
+    const double *a = corde->r + 3 * (size_t)element, *b = a + 3;
+    for (int k = 0; k < 3; k++) {
+        position[k] = (1.0 - u) * a[k] + u * b[k];
+    }
+}
+
+void fil_corde_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate) {
+    const FilCorde *corde = rod->data;
+    FilCordeSection section = fil_corde_find_section(rod, element, u);
+    fil_corde_place_position(rod, element, u, pose->position);
+    place_axes(&section, pose->axis);
+    if (rate == NULL) {
+        return;
+    }
+    const double *v = corde->v + 3 * (2 * (size_t)element + 1);
+    for (int k = 0; k < 3; k++) {
+        rate->velocity[k] = (1.0 - u) * v[k] + u * v[k + 6];
+        rate->spin[k] = v[k + 3];
+    }
+    if (section.joint >= 0) {
+        const double *wa = corde->v + 6 * (size_t)section.joint, *wb = wa + 6;
+        double B[9], difference[3], turned[3];
+        fil_corde_turn_weights(&section, section.x, B);
+        fil_subtract3(wb, wa, difference);
+        fil_apply3(B, difference, turned);
+        for (int k = 0; k < 3; k++) {
+            rate->spin[k] = wa[k] + turned[k];
+        }
+    }
+}
+
+// Add a 3 x 3 block to the rows `row`.. of a matrix of dof_count columns.
+static void add_columns(const FilRod *rod, int row, int block, const double B[9],
+                        double *jacobian) {
+    const FilCorde *corde = rod->data;
+    if (block < corde->first || block > corde->last) {
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        double *out = jacobian + (size_t)(row + i) * (size_t)rod->dof_count +
+                      3 * (size_t)(block - corde->first);
+        fil_add3(1.0, B + 3 * i, out);
+    }
+}
+
+static void fill_scalar(double x, double B[9]) {
+    for (int k = 0; k < 9; k++) {
+        B[k] = k % 4 == 0 ? x : 0.0;
+    }
+}
+
+void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows) {
+    double B[9], rest[9];
+    memset(rows, 0, sizeof(double) * 6 * (size_t)rod->dof_count);
+    fill_scalar(1.0 - u, B);
+    add_columns(rod, 0, 2 * element + 1, B, rows);
+    fill_scalar(u, B);
+    add_columns(rod, 0, 2 * element + 3, B, rows);
+    FilCordeSection section = fil_corde_find_section(rod, element, u);
+    if (section.joint < 0) {
+        fill_scalar(1.0, B);
+        add_columns(rod, 3, 2 * element + 2, B, rows);
+        return;
+    }
+    fil_corde_turn_weights(&section, section.x, B);
+    for (int k = 0; k < 9; k++) {
+        rest[k] = (k % 4 == 0 ? 1.0 : 0.0) - B[k];
+    }
+    add_columns(rod, 3, 2 * section.joint, rest, rows);
+    add_columns(rod, 3, 2 * section.joint + 2, B, rows);
+}
+
+// Curvature at an end whose frame is not held: the natural one and what torques right there make of
+// it.
+static void curvature_at_end(const FilRod *rod, bool root, double kappa[3]) {
+    const FilCorde *corde = rod->data;
+    int element = root ? 0 : rod->element_count - 1;
+    double length = rod->state[1], R[9], local[3];
+    fil_copy3(rod->natural + 6 * (size_t)element + (root ? 0 : 3), kappa);
+    fil_rotation_from_quaternion(corde->q + 4 * (size_t)element + 4, R);
+    for (int l = 0; l < rod->load_count; l++) {
+        const FilRodLoad *load = &rod->loads[l];
+        if (fabs(load->s - (root ? 0.0 : length)) > 1e-9 * length) {
+            continue;
+        }
+        fil_apply_transposed3(R, load->torque, local);
+        for (int k = 0; k < 3; k++) {
+            kappa[k] += (root ? -1.0 : 1.0) * local[k] / rod->sections[element].kappa[k];
+        }
+    }
+}
+
+static void curvature_at_node(const FilRod *rod, int i, double kappa[3]) {
+    const FilCorde *corde = rod->data;
+    if (fil_corde_acts(rod, i)) {
+        fil_corde_turn(corde->q + 4 * (size_t)i, corde->q + 4 * (size_t)i + 4, kappa);
+        for (int k = 0; k < 3; k++) {
+            kappa[k] /= corde->cell[i];
+        }
+        return;
+    }
+    curvature_at_end(rod, i == 0, kappa);
+}
+
+void fil_corde_curvature_at(const FilRod *rod, int element, double u, double kappa[3]) {
+    double a[3], b[3];
+    curvature_at_node(rod, element, a);
+    curvature_at_node(rod, element + 1, b);
+    for (int k = 0; k < 3; k++) {
+        kappa[k] = (1.0 - u) * a[k] + u * b[k];
+    }
+}

@@ -1,0 +1,217 @@
+// nodal_look.c - looking at rods of nodes and edges: poses, Jacobians, curvature, energy.
+#include "nodal.h"
+
+#include <string.h>
+
+#include "math/vec3.h"
+
+// --- poses ---------------------------------------------------------------------------------------
+
+// Velocities of the unknowns as a rate: of an edge's vector and of its turn.
+static void add_spin(const FilNodal *nodal, int j, const double map[9], const double axis[3],
+                     double spin[3]) {
+    const double *v = nodal->v + (ptrdiff_t)nodal->stride * j, *w = v + nodal->stride;
+    double change[3], turned[3];
+    fil_subtract3(w, v, change);
+    fil_apply3(map, change, turned);
+    fil_add3(1.0, turned, spin);
+    if (nodal->stride == 4) {
+        fil_add3(v[3], axis, spin);
+    }
+}
+
+void fil_nodal_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate) {
+    const FilNodal *nodal = rod->data;
+    int j = element + nodal->ghosts[0];
+    const double *x = nodal->x + 3 * (ptrdiff_t)j;
+    const double *v = nodal->v + (ptrdiff_t)nodal->stride * j, *w = v + nodal->stride;
+    FilNodalSection section;
+    fil_nodal_find_section(rod, element, u, &section);
+    memcpy(pose->axis, section.axis, sizeof pose->axis);
+    for (int k = 0; k < 3; k++) {
+        pose->position[k] = (1.0 - u) * x[k] + u * x[3 + k];
+    }
+    if (rate == NULL) {
+        return;
+    }
+    FilNodalTurn turn;
+    fil_nodal_find_turn(rod, &section, &turn);
+    *rate = (FilRate){0};
+    for (int k = 0; k < 3; k++) {
+        rate->velocity[k] = (1.0 - u) * v[k] + u * w[k];
+    }
+    add_spin(nodal, section.e, turn.edge[0], turn.spin[0], rate->spin);
+    if (section.f != section.e) {
+        add_spin(nodal, section.f, turn.edge[1], turn.spin[1], rate->spin);
+    }
+}
+
+// One column of a Jacobian of unknowns, where the unknown is free.
+static void put_column(const FilRod *rod, int unknown, const double *values, int row, int rows,
+                       double *jacobian) {
+    const FilNodal *nodal = rod->data;
+    if (unknown < nodal->first || unknown >= nodal->last) {
+        return;
+    }
+    double *to = jacobian + unknown - nodal->first;
+    for (int k = 0; k < rows; k++) {
+        to[(ptrdiff_t)(row + k) * rod->dof_count] = values[k];
+    }
+}
+
+// The place of node i enters the rows with the matrix m (columns are world axes).
+static void put_node(const FilRod *rod, int i, const double m[9], int row, double axes[2][3],
+                     double *jacobian) {
+    const FilNodal *nodal = rod->data;
+    for (int end = 0; end < 2; end++) {
+        if (i == fil_nodal_end_node(nodal, end) &&
+            fil_nodal_end(rod, end)->kind == FIL_END_SLIDING) {
+            double along[3];
+            fil_apply3(m, axes[end], along);
+            put_column(rod, end == 0 ? nodal->first : nodal->last - 1, along, row, 3, jacobian);
+            return;
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        const double column[3] = {m[k], m[3 + k], m[6 + k]};
+        put_column(rod, nodal->stride * i + k, column, row, 3, jacobian);
+    }
+}
+
+// The rows of spin: nodes e, e + 1 and e + 2 begin and end the edges e and f.
+static void put_turn(const FilRod *rod, const FilNodalSection *section, double axes[2][3],
+                     double *jacobian) {
+    const FilNodal *nodal = rod->data;
+    bool both = section->f != section->e;
+    FilNodalTurn turn;
+    fil_nodal_find_turn(rod, section, &turn);
+    fil_nodal_let_ghosts(rod, section, &turn);
+    for (int i = 0; i < (both ? 3 : 2); i++) {
+        double m[9];
+        for (int k = 0; k < 9; k++) {
+            m[k] = i == 0 ? -turn.edge[0][k] : i == 1 ? turn.edge[0][k] : 0.0;
+            m[k] += !both || i == 0 ? 0.0 : i == 1 ? -turn.edge[1][k] : turn.edge[1][k];
+        }
+        put_node(rod, section->e + i, m, 3, axes, jacobian);
+    }
+    for (int side = 0; side < (both ? 2 : 1) && nodal->stride == 4; side++) {
+        put_column(rod, 4 * (section->e + side) + 3, turn.spin[side], 3, 3, jacobian);
+    }
+}
+
+void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobian) {
+    const FilNodal *nodal = rod->data;
+    int j = element + nodal->ghosts[0];
+    double axes[2][3];
+    FilNodalSection section;
+    fil_nodal_axes(rod, rod->state[0], axes);
+    memset(jacobian, 0, sizeof(double) * 6 * (size_t)rod->dof_count);
+    for (int side = 0; side < 2; side++) {
+        double part = side == 0 ? 1.0 - u : u;
+        const double m[9] = {part, 0.0, 0.0, 0.0, part, 0.0, 0.0, 0.0, part};
+        put_node(rod, j + side, m, 0, axes, jacobian);
+    }
+    fil_nodal_find_section(rod, element, u, &section);
+    put_turn(rod, &section, axes, jacobian);
+}
+
+// --- curvature -----------------------------------------------------------------------------------
+
+// Curvature at an end whose frame is not held: the natural one and what torques right there make of
+// it.
+static void end_curvature(const FilRod *rod, int end, double kappa[3]) {
+    const FilNodal *nodal = rod->data;
+    int element = end == 0 ? 0 : rod->element_count - 1;
+    const FilEdge *edge = &nodal->start.edges[element + nodal->ghosts[0]];
+    double n2[3], s = end == 0 ? 0.0 : rod->state[1], sign = end == 0 ? -1.0 : 1.0;
+    fil_cross3(edge->t, edge->n1, n2);
+    const double *const axis[3] = {edge->t, edge->n1, n2};
+    fil_copy3(rod->natural + 6 * (ptrdiff_t)element + (end == 0 ? 0 : 3), kappa);
+    for (int l = 0; l < rod->load_count; l++) {
+        const FilRodLoad *load = &rod->loads[l];
+        if (fabs(load->s - s) > 1e-9 * rod->state[1]) {
+            continue;
+        }
+        for (int k = 0; k < 3; k++) {
+            kappa[k] += sign * fil_dot3(axis[k], load->torque) / rod->sections[element].kappa[k];
+        }
+    }
+}
+
+// Curvature is known at the ends that are not held and, as a mean, in the middle of every cell:
+// that of bend 0, 1, .. Returns where along the rod.
+static double known_curvature(const FilRod *rod, int bend, double kappa[3]) {
+    const FilNodal *nodal = rod->data;
+    if (bend < 0 || bend > nodal->edge_count - 2) {
+        end_curvature(rod, bend < 0 ? 0 : 1, kappa);
+        return bend < 0 ? 0.0 : rod->state[1];
+    }
+    fil_bend_angle(nodal->start.bends[bend].kappa, kappa);
+    double s = 0.0;
+    for (int k = 0; k < 3; k++) {
+        kappa[k] /= nodal->cell[bend];
+    }
+    for (int e = 0; e <= bend - nodal->ghosts[0] && e < rod->element_count; e++) {
+        s += rod->lengths[e];
+    }
+    if (fil_nodal_element(rod, bend) < 0) {
+        return s + 0.5 * nodal->cell[bend];
+    }
+    return fil_nodal_element(rod, bend + 1) < 0 ? s - 0.5 * nodal->cell[bend] : s;
+}
+
+// A line through the two nearest places where curvature is known; a clamp lies beyond the last one.
+void fil_nodal_curvature_at(const FilRod *rod, int element, double u, double kappa[3]) {
+    const FilNodal *nodal = rod->data;
+    int first = nodal->ghosts[0] == 1 ? 0 : -1;
+    int last = nodal->edge_count - 2 + (nodal->ghosts[1] == 1 ? 0 : 1);
+    int a = element + nodal->ghosts[0] - 1;
+    a = a < first ? first : a > last - 1 ? last - 1 : a;
+    double before[3], after[3], s = u * rod->lengths[element];
+    double from = known_curvature(rod, a, before), to = known_curvature(rod, a + 1, after);
+    for (int e = 0; e < element; e++) {
+        s += rod->lengths[e];
+    }
+    double part = (s - from) / (to - from);
+    for (int k = 0; k < 3; k++) {
+        kappa[k] = (1.0 - part) * before[k] + part * after[k];
+    }
+}
+
+void fil_nodal_energy(const FilRod *rod, FilRodEnergy *energy) {
+    const FilNodal *nodal = rod->data;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        const double *v = nodal->v + (ptrdiff_t)nodal->stride * i, *x = nodal->x + 3 * (ptrdiff_t)i;
+        energy->kinetic += 0.5 * nodal->mass[i] * fil_dot3(v, v);
+        energy->gravity -= nodal->mass[i] * fil_dot3(rod->gravity, x);
+        if (nodal->stride == 4 && i < nodal->edge_count) {
+            energy->kinetic += 0.5 * nodal->inertia[i] * v[3] * v[3];
+        }
+    }
+    for (int j = 0; j < nodal->edge_count; j++) {
+        energy->stretch += fil_stretch_energy(&nodal->start.edges[j], &nodal->stretch[j]);
+    }
+    for (int j = 0; j + 1 < nodal->edge_count; j++) {
+        FilBendSpring twist = nodal->bend[j], bend = nodal->bend[j];
+        bend.k[0] = twist.k[1] = twist.k[2] = 0.0;
+        energy->bend += fil_bend_energy(&nodal->start.bends[j], &bend);
+        energy->twist += fil_bend_energy(&nodal->start.bends[j], &twist);
+    }
+    for (int k = 0; k < rod->load_count; k++) {
+        FilPose pose;
+        fil_rod_at(rod, rod->loads[k].s, &pose, NULL);
+        energy->loads -= fil_dot3(rod->loads[k].force, pose.position);
+    }
+}
+
+double fil_nodal_largest_step(const FilRod *rod) {
+    const FilNodal *nodal = rod->data;
+    double rate = sqrt(fil_norm3(rod->gravity) / rod->state[1]);
+    for (int j = 0; j < nodal->edge_count; j++) {
+        const double *v = nodal->v + (ptrdiff_t)nodal->stride * j;
+        double change[3];
+        fil_subtract3(v + nodal->stride, v, change);
+        rate = fmax(rate, fil_norm3(change) / nodal->start.edges[j].length);
+    }
+    return rate > 1e-3 ? 1.0 / rate : 1e3;
+}

@@ -1,0 +1,209 @@
+// joints.c - two places held together: equality blocks of the friction problem.
+//
+// A joint keeps the place of a where it was seen from b when the joint was made, p_a = p_b + R_b d,
+// and, unless it may turn, the axes of a as they were seen from b, R_a = R_b Q. Each half is three
+// rows of velocity or spin with the error at the start of the step, which the step brings to 0. An
+// obstacle counts as it will be at the end of the step.
+#include "world.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "math/rotation.h"
+#include "math/vec3.h"
+#include "rod/rod.h"
+
+// --- making --------------------------------------------------------------------------------------
+
+// Axes of a pose as the columns of a matrix.
+static void axes_of(const FilPose *pose, double R[9]) {
+    for (int k = 0; k < 9; k++) {
+        R[k] = pose->axis[k % 3][k / 3];
+    }
+}
+
+static void pose_of_body(const FilBody *body, FilPose *pose) {
+    fil_rigid_pose(body->self, pose);
+    fil_rigid_centre(body->self, pose->position);
+}
+
+// Where a side is now: its point in space and the axes it turns with.
+static void look_at(const FilWorld *world, const FilPlace *place, int obstacle, FilPose *pose) {
+    static const FilPose still = {.axis = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
+    *pose = still;
+    if (obstacle >= 0) {
+        *pose = world->obstacles[obstacle].next;
+    } else if (place->body >= 0 && world->bodies[place->body].kind == FIL_BODY_RIGID) {
+        pose_of_body(&world->bodies[place->body], pose);
+    } else if (place->body >= 0) {
+        const FilRod *rod = world->bodies[place->body].self;
+        const FilPiece *piece = &world->pieces[place->piece];
+        FilPose end[2];
+        rod->table->at(rod, piece->element, piece->u[0], &end[0], NULL);
+        rod->table->at(rod, piece->element, piece->u[1], &end[1], NULL);
+        *pose = end[place->t < 0.5 ? 0 : 1];
+        for (int k = 0; k < 3; k++) {
+            pose->position[k] = (1.0 - place->t) * end[0].position[k] + place->t * end[1].position[k];
+        }
+        return;
+    }
+    double arm[3];
+    fil_copy3(place->point, arm);
+    for (int k = 0; k < 3; k++) {
+        fil_add3(arm[k], pose->axis[k], pose->position);
+    }
+}
+
+// A point in space, seen from the axes of a pose.
+static void see_from(const FilPose *pose, const double point[3], double out[3]) {
+    double arm[3];
+    fil_subtract3(point, pose->position, arm);
+    for (int k = 0; k < 3; k++) {
+        out[k] = fil_dot3(arm, pose->axis[k]);
+    }
+}
+
+static FilStatus place_rod(const FilWorld *world, const FilJointSide *side, const char *name,
+                           FilPlace *place, FilError *error) {
+    const FilBody *body = &world->bodies[place->body];
+    const FilRod *rod = body->self;
+    if (!(side->s >= 0.0 && side->s <= rod->state[1])) {
+        return fil_fail(error, FIL_E_ARGUMENT, "%s.s is %g; the rod is %g m long", name, side->s,
+                        rod->state[1]);
+    }
+    double part = side->s / rod->state[1];
+    for (int k = 0; k < body->piece_count; k++) {
+        const FilPiece *piece = &world->pieces[body->first_piece + k];
+        if (part <= piece->s[1] || k == body->piece_count - 1) {
+            double t = (part - piece->s[0]) / (piece->s[1] - piece->s[0]);
+            place->piece = body->first_piece + k;
+            place->t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+            break;
+        }
+    }
+    return FIL_OK;
+}
+
+static FilStatus make_place(const FilWorld *world, const FilJointSide *side, const char *name,
+                            FilPlace *place, int *obstacle, FilError *error) {
+    *place = (FilPlace){.body = -1};
+    *obstacle = -1;
+    int counts[FIL_BODY_KIND_COUNT] = {[FIL_BODY_WORLD] = 1,
+                                       [FIL_BODY_ROD] = world->rod_count,
+                                       [FIL_BODY_RIGID] = world->rigid_count,
+                                       [FIL_BODY_OBSTACLE] = world->obstacle_count};
+    if ((unsigned)side->kind >= FIL_BODY_KIND_COUNT || side->index < 0 ||
+        side->index >= counts[side->kind]) {
+        return fil_fail(error, FIL_E_ARGUMENT, "%s.index is %d; there is no such body", name,
+                        side->index);
+    }
+    FilPose pose = {.axis = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
+    if (side->kind == FIL_BODY_ROD) {
+        place->body = world->rods[side->index];
+        return place_rod(world, side, name, place, error);
+    }
+    if (side->kind == FIL_BODY_RIGID) {
+        place->body = world->rigids[side->index];
+        place->piece = world->bodies[place->body].first_piece;
+        pose_of_body(&world->bodies[place->body], &pose);
+    } else if (side->kind == FIL_BODY_OBSTACLE) {
+        *obstacle = side->index;
+        pose = world->obstacles[side->index].pose;
+    }
+    see_from(&pose, side->point, place->point);
+    return FIL_OK;
+}
+
+FilStatus fil_world_add_joint(FilWorld *world, const FilJointDef *def, int *joint,
+                              FilError *error) {
+    FilJoint made = {.turning = def->turning};
+    int none;
+    if (def->a.kind != FIL_BODY_ROD && def->a.kind != FIL_BODY_RIGID) {
+        return fil_fail(error, FIL_E_ARGUMENT, "a.kind is %d; it must be a rod or a rigid body",
+                        (int)def->a.kind);
+    }
+    FIL_TRY(make_place(world, &def->a, "a", &made.a, &none, error));
+    FIL_TRY(make_place(world, &def->b, "b", &made.b, &made.obstacle, error));
+    FIL_TRY(fil_world_reserve(world, &world->joints, &world->joint_room, world->joint_count + 1,
+                              sizeof(FilJoint), error));
+    FilPose a, b;
+    double A[9], B[9], Bt[9];
+    if (made.obstacle >= 0) {
+        world->obstacles[made.obstacle].next = world->obstacles[made.obstacle].pose;
+    }
+    look_at(world, &made.a, -1, &a);
+    look_at(world, &made.b, made.obstacle, &b);
+    see_from(&b, a.position, made.apart);
+    axes_of(&a, A);
+    axes_of(&b, B);
+    for (int k = 0; k < 9; k++) {
+        Bt[k] = B[3 * (k % 3) + k / 3];
+    }
+    fil_multiply3(Bt, A, made.between);
+    world->joints[world->joint_count] = made;
+    *joint = world->joint_count++;
+    return FIL_OK;
+}
+
+// --- in a step -----------------------------------------------------------------------------------
+
+// The rows of a half: along the axes of the world.
+static FilWorkContact half_of(const FilJoint *joint, const FilPose *a, const double target[3],
+                              bool turn) {
+    FilWorkContact half = {.a = joint->a,
+                           .b = joint->b,
+                           .kind = FIL_BLOCK_EQUALITY,
+                           .turn = turn,
+                           .normal = {1.0, 0.0, 0.0},
+                           .frame = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
+    fil_copy3(a->position, half.a.point);
+    fil_copy3(target, half.b.point);
+    return half;
+}
+
+static void list_joint(const FilWorld *world, const FilJoint *joint, FilWorkContact *out) {
+    FilPose a, b;
+    double target[3];
+    look_at(world, &joint->a, -1, &a);
+    look_at(world, &joint->b, joint->obstacle, &b);
+    fil_copy3(b.position, target);
+    for (int k = 0; k < 3; k++) {
+        fil_add3(joint->apart[k], b.axis[k], target);
+    }
+    out[0] = half_of(joint, &a, target, false);
+    fil_subtract3(a.position, target, out[0].error);
+    if (joint->turning) {
+        return;
+    }
+    double A[9], B[9], wanted[9], Q[9];
+    axes_of(&a, A);
+    axes_of(&b, B);
+    fil_multiply3(B, joint->between, wanted);
+    for (int k = 0; k < 9; k++) { // A wanted^T
+        const double *row = A + 3 * (ptrdiff_t)(k / 3), *other = wanted + 3 * (ptrdiff_t)(k % 3);
+        Q[k] = fil_dot3(row, other);
+    }
+    out[1] = half_of(joint, &a, target, true);
+    fil_rotation_log(Q, out[1].error);
+}
+
+FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error) {
+    if (world->joint_count == 0) {
+        return FIL_OK;
+    }
+    int n = step->contact_count;
+    FilWorkContact *contacts =
+        FIL_NEW(&world->scratch, FilWorkContact, (size_t)n + 2 * (size_t)world->joint_count);
+    if (contacts == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d joints",
+                        world->joint_count);
+    }
+    memcpy(contacts, step->contacts, sizeof(FilWorkContact) * (size_t)n);
+    for (int i = 0; i < world->joint_count; i++) {
+        list_joint(world, &world->joints[i], contacts + n);
+        n += world->joints[i].turning ? 1 : 2;
+    }
+    step->contacts = contacts;
+    step->contact_count = n;
+    return FIL_OK;
+}

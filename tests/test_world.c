@@ -1,0 +1,602 @@
+// The world: what lies still stays, what is pushed slides, rolls, bounces or stops as it should.
+#include "check.h"
+#include "world_bench.h"
+
+#include "failing_allocator.h"
+
+static const double g = 9.81;
+
+static FilWorldDef exact_def(double step) {
+    FilWorldDef def = fil_world_def_default();
+    def.step = step;
+    def.solver.tolerance = 1e-10;
+    def.solver.thread_count = 1;
+    return def;
+}
+
+// `count` equal loads along x, together `force`.
+static void push_along(FilRod *rod, double force) {
+    enum { COUNT = 17 };
+    FilRodLoad loads[COUNT];
+    FilError error;
+    for (int i = 0; i < COUNT; i++) {
+        double part = i == 0 || i == COUNT - 1 ? 0.5 : 1.0;
+        loads[i] = (FilRodLoad){.s = (double)i / (COUNT - 1),
+                                .force = {part * force / (COUNT - 1), 0.0, 0.0}};
+    }
+    must(fil_rod_set_loads(rod, loads, COUNT, &error), &error);
+}
+
+static double middle_of(const FilRod *rod, int axis) {
+    FilPose pose;
+    fil_rod_at(rod, 0.5 * fil_rod_length(rod), &pose, NULL);
+    return pose.position[axis];
+}
+
+static void a_rod_that_is_pushed_less_than_friction_does_not_move(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        for (double force = 1.0; force < 4.0; force += 1.45) { // mu m g = 3.924 N
+            FilWorldDef def = exact_def(1e-3);
+            FilWorld *world = make_world(&def, 0.4, 0.0);
+            (void)add_floor(world);
+            FilRodDef rod_def = log_def(model, 0.01);
+            FilRod *rod = add_rod(world, &rod_def, 2);
+            push_along(rod, force);
+            double early = 0.0;
+            for (int k = 0; k < 300; k++) {
+                early = k == 100 ? middle_of(rod, 0) : early;
+                FilStepInfo info = take_step(world);
+                CHECK(info.outcome == FIL_CONVERGED);
+            }
+            CHECK_NEAR((middle_of(rod, 0) - early) / 0.2, 0.0, 0.0, 1e-10);
+            fil_world_destroy(world);
+        }
+    }
+}
+
+static void a_rod_that_is_pushed_more_accelerates_by_what_is_left(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, 0.4, 0.0);
+        (void)add_floor(world);
+        FilRodDef rod_def = log_def(model, 0.01);
+        FilRod *rod = add_rod(world, &rod_def, 2);
+        push_along(rod, 5.0);
+        for (int k = 0; k < 200; k++) {
+            (void)take_step(world);
+        }
+        FilRate rate;
+        fil_rod_at(rod, 0.5, NULL, &rate);
+        CHECK_NEAR(rate.velocity[0], 0.2 * (5.0 - 0.4 * g), 1e-6, 0.0);
+        fil_world_destroy(world);
+    }
+}
+
+// Gravity is turned instead of the floor.
+static void tilt(FilWorld *world, double angle) {
+    FilError error;
+    const double gravity[3] = {g * sin(angle), 0.0, -g * cos(angle)};
+    must(fil_world_set_gravity(world, gravity, &error), &error);
+}
+
+static FilRigidDef cube_def(double size, double z) {
+    FilRigidDef def = fil_rigid_def_default();
+    def.shape = (FilShape){.kind = FIL_SHAPE_BOX, .size = {size, size, size}};
+    def.pose.position[2] = z;
+    return def;
+}
+
+static void a_cube_on_a_slope_stays_below_the_angle_of_friction_and_slides_above(void) {
+    const double mu = 0.5, limit = atan(mu);
+    for (int side = 0; side < 2; side++) {
+        double angle = side == 0 ? 0.99 * limit : 1.05 * limit;
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, mu, 0.0);
+        (void)add_floor(world);
+        FilRigidDef cube = cube_def(0.1, 0.05);
+        FilRigid *rigid = add_rigid(world, &cube);
+        tilt(world, angle);
+        for (int k = 0; k < 300; k++) {
+            (void)take_step(world);
+        }
+        FilRate rate;
+        fil_rigid_rate(rigid, &rate);
+        double slide = 0.3 * g * (sin(angle) - mu * cos(angle));
+        CHECK_NEAR(rate.velocity[0], side == 0 ? 0.0 : slide, 1e-6, 1e-10);
+        fil_world_destroy(world);
+    }
+}
+
+static void a_sliding_cube_stops_after_v2_over_2_mu_g(void) {
+    FilWorldDef def = exact_def(1e-4);
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    (void)add_floor(world);
+    FilRigidDef cube = cube_def(0.1, 0.05);
+    cube.rate.velocity[0] = 1.0;
+    FilRigid *rigid = add_rigid(world, &cube);
+    for (int k = 0; k < 4000; k++) {
+        (void)take_step(world);
+    }
+    double centre[3];
+    fil_rigid_centre(rigid, centre);
+    CHECK_NEAR(centre[0], 1.0 / (2.0 * 0.3 * g), 1e-3, 0.0);
+    fil_world_destroy(world);
+}
+
+static void a_ball_rebounds_with_its_coefficient_of_restitution(void) {
+    for (int k = 0; k < 3; k++) {
+        double e = 0.5 * k;
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, 0.3, e);
+        (void)add_floor(world);
+        FilRigidDef ball = fil_rigid_def_default();
+        ball.pose.position[2] = 0.51;
+        FilRigid *rigid = add_rigid(world, &ball);
+        double fastest = 0.0, rebound = 0.0;
+        for (int step = 0; step < 400; step++) {
+            (void)take_step(world);
+            FilRate rate;
+            fil_rigid_rate(rigid, &rate);
+            fastest = fmax(fastest, -rate.velocity[2]);
+            rebound = fmax(rebound, rate.velocity[2]);
+        }
+        CHECK_NEAR(fastest, sqrt(2.0 * g * 0.5), 5e-3, 0.0);
+        CHECK_NEAR(rebound, e * fastest, 1e-2, 1e-6);
+        fil_world_destroy(world);
+    }
+}
+
+static void a_cylinder_rolls_down_at_two_thirds_of_g_sin(void) {
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *world = make_world(&def, 0.5, 0.0);
+    (void)add_floor(world);
+    FilRigidDef cylinder = fil_rigid_def_default();
+    cylinder.shape = (FilShape){.kind = FIL_SHAPE_CYLINDER, .radius = 0.05, .length = 0.2};
+    cylinder.pose = (FilPose){.position = {0.0, 0.0, 0.05},
+                              .axis = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}}; // along y
+    FilRigid *rigid = add_rigid(world, &cylinder);
+    tilt(world, 0.3);
+    for (int k = 0; k < 500; k++) {
+        (void)take_step(world);
+    }
+    FilRate rate;
+    fil_rigid_rate(rigid, &rate);
+    CHECK_NEAR(rate.velocity[0], 0.5 * 2.0 / 3.0 * g * sin(0.3), 1e-4, 0.0);
+    CHECK_NEAR(rate.spin[1] * 0.05, rate.velocity[0], 1e-4, 0.0);
+    fil_world_destroy(world);
+}
+
+// A round rod rolls too: its contacts act on the surface. (A chain has no twist and slides.)
+static void a_rod_rolls_down_at_two_thirds_of_g_sin(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        if (model == FIL_ROD_CHAIN) {
+            continue;
+        }
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, 0.5, 0.0);
+        (void)add_floor(world);
+        FilRodDef rod_def = log_def(model, 0.01);
+        const double y[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
+        memcpy(rod_def.root.axis, y, sizeof y);
+        FilRod *rod = add_rod(world, &rod_def, 1);
+        tilt(world, 0.2);
+        for (int k = 0; k < 200; k++) {
+            (void)take_step(world);
+        }
+        FilRate rate;
+        fil_rod_at(rod, 0.5, NULL, &rate);
+        CHECK_NEAR(rate.velocity[0], 0.2 * 2.0 / 3.0 * g * sin(0.2), 1e-3, 0.0);
+        fil_world_destroy(world);
+    }
+}
+
+// Two logs and one on top, touching: the lower ones are pushed apart with tan 15 deg of the load.
+static FilRigidDef lying_log(double x, double z) {
+    FilRigidDef def = fil_rigid_def_default();
+    def.shape = (FilShape){.kind = FIL_SHAPE_CYLINDER, .radius = 0.05, .length = 0.3};
+    def.pose = (FilPose){.position = {x, 0.0, z}, .axis = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}};
+    return def;
+}
+
+static void a_stack_of_three_logs_stands_if_log_on_log_friction_is_above_tan_15(void) {
+    for (int side = 0; side < 2; side++) {
+        FilError error;
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, side == 0 ? 0.272 : 0.264, 0.0);
+        int ground, obstacle;
+        must(fil_world_add_material(world, 0.0, &ground, &error), &error);
+        must(fil_world_set_friction(world, 0, ground, 0.5, &error), &error);
+        FilObstacleDef floor = {.shape = {.kind = FIL_SHAPE_PLANE},
+                                .pose = {.axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+        FilSurface surface = fil_surface_default();
+        surface.material = ground;
+        must(fil_world_add_obstacle(world, &floor, &surface, &obstacle, &error), &error);
+        FilRigidDef logs[3] = {lying_log(-0.05, 0.05), lying_log(0.05, 0.05),
+                               lying_log(0.0, 0.05 + 0.05 * sqrt(3.0))};
+        FilRigid *top = NULL;
+        for (int k = 0; k < 3; k++) {
+            top = add_rigid(world, &logs[k]);
+        }
+        for (int k = 0; k < 400; k++) {
+            (void)take_step(world);
+        }
+        double centre[3];
+        fil_rigid_centre(top, centre);
+        double sunk = 0.05 + 0.05 * sqrt(3.0) - centre[2];
+        CHECK(side == 0 ? sunk < 1e-10 : sunk > 1e-3);
+        fil_world_destroy(world);
+    }
+}
+
+// Sum of mass times velocity, by nodes: der and chain keep it where they are.
+static void momentum_of(const FilRod *rod, double mass, double momentum[3]) {
+    enum { SAMPLES = 2000 };
+    memset(momentum, 0, 3 * sizeof(double));
+    for (int i = 0; i < SAMPLES; i++) {
+        FilRate rate;
+        fil_rod_at(rod, fil_rod_length(rod) * (i + 0.5) / SAMPLES, NULL, &rate);
+        for (int k = 0; k < 3; k++) {
+            momentum[k] += mass * rate.velocity[k] / SAMPLES;
+        }
+    }
+}
+
+static void colliding_rods_in_free_space_keep_their_momentum(void) {
+    const FilRodModel models[2] = {FIL_ROD_DER, FIL_ROD_CHAIN};
+    for (int m = 0; m < 2; m++) {
+        FilWorldDef def = exact_def(1e-3);
+        memset(def.gravity, 0, sizeof def.gravity);
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        FilRodDef a = log_def(models[m], 0.0), b = log_def(models[m], 0.03);
+        a.section.young = b.section.young = 1e7;
+        const double y[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
+        memcpy(b.root.axis, y, sizeof y);
+        b.root.position[0] = 0.4;
+        b.root.position[1] = -0.5;
+        FilRod *rods[2] = {add_rod(world, &a, 2), add_rod(world, &b, 2)};
+        const FilRodLoad fall = {.s = 0.5, .force = {30.0, 0.0, -500.0}};
+        FilError error;
+        must(fil_rod_set_loads(rods[1], &fall, 1, &error), &error);
+        (void)take_step(world);
+        must(fil_rod_set_loads(rods[1], NULL, 0, &error), &error);
+        double before[2][3], after[2][3];
+        momentum_of(rods[0], 1.0, before[0]);
+        momentum_of(rods[1], 1.0, before[1]);
+        int touched = 0;
+        for (int k = 0; k < 100; k++) {
+            touched += take_step(world).active_count > 0;
+        }
+        momentum_of(rods[0], 1.0, after[0]);
+        momentum_of(rods[1], 1.0, after[1]);
+        CHECK(touched > 0);
+        CHECK(fabs(after[0][2]) > 0.05); // what was hit moves
+        for (int k = 0; k < 3; k++) {
+            CHECK_NEAR(after[0][k] + after[1][k], before[0][k] + before[1][k], 1e-9, 1e-9);
+        }
+        fil_world_destroy(world);
+    }
+}
+
+// Crossed rods of many kinds that fall on each other and a floor.
+static FilWorld *heap(const FilWorldDef *def, int count) {
+    FilWorld *world = make_world(def, 0.3, 0.0);
+    (void)add_floor(world);
+    for (int i = 0; i < count; i++) {
+        FilRodDef rod = log_def(i % FIL_ROD_MODEL_COUNT, 0.03 + 0.03 * i);
+        double angle = 0.7 * i;
+        const double axes[3][3] = {
+            {cos(angle), sin(angle), 0.0}, {-sin(angle), cos(angle), 0.0}, {0.0, 0.0, 1.0}};
+        memcpy(rod.root.axis, axes, sizeof axes);
+        rod.root.position[0] = -0.5 * cos(angle) + 0.02 * (i % 3);
+        rod.root.position[1] = -0.5 * sin(angle);
+        rod.section.young = 1e8;
+        rod.damping = 1e-3;
+        (void)add_rod(world, &rod, 2);
+    }
+    return world;
+}
+
+static void friction_never_gives_energy(void) {
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *world = heap(&def, 10);
+    for (int k = 0; k < 400; k++) {
+        FilStepInfo info = take_step(world);
+        int count;
+        const FilContact *contacts = fil_world_contacts(world, &count);
+        double slip = 0.0, all = 0.0, scale = 1e-12;
+        for (int i = 0; i < count; i++) {
+            const FilContact *contact = &contacts[i];
+            double normal = 0.0, work = 0.0;
+            for (int c = 0; c < 3; c++) {
+                work += contact->impulse[c] * contact->velocity[c];
+                normal += contact->impulse[c] * contact->normal[c];
+                scale += fabs(contact->impulse[c]);
+            }
+            double opening = 0.0;
+            for (int c = 0; c < 3; c++) {
+                opening += contact->velocity[c] * contact->normal[c];
+            }
+            slip += work - normal * opening;
+            all += work;
+        }
+        CHECK(slip <= 1e-8 * scale);
+        CHECK(all <= 1e-8 * scale);
+        CHECK(info.missed_count == 0);
+    }
+    fil_world_destroy(world);
+}
+
+// Crates in a wall: every other row is shifted.
+static void a_wall_of_cubes_stands_still(void) {
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *world = make_world(&def, 0.5, 0.0);
+    (void)add_floor(world);
+    FilRigid *top = NULL;
+    for (int row = 0; row < 5; row++) {
+        for (int k = 0; k < 4; k++) {
+            FilRigidDef cube = cube_def(0.1, 0.05 + 0.1 * row);
+            cube.pose.position[0] = 0.1002 * k + 0.03 * (row % 2);
+            top = add_rigid(world, &cube);
+        }
+    }
+    for (int k = 0; k < 300; k++) {
+        FilStepInfo info = take_step(world);
+        CHECK(info.outcome == FIL_CONVERGED);
+    }
+    FilRodEnergy energy;
+    double centre[3];
+    fil_world_energy(world, &energy);
+    fil_rigid_centre(top, centre);
+    CHECK(energy.kinetic < 1e-16); // J, of 20 kg
+    CHECK_NEAR(centre[2], 0.45, 0.0, 1e-6);
+    fil_world_destroy(world);
+}
+
+static void the_same_world_gives_the_same_bits_on_any_number_of_threads(void) {
+    double *states[2] = {NULL, NULL};
+    int64_t counts[2] = {0, 0};
+    for (int t = 0; t < 2; t++) {
+        FilWorldDef def = exact_def(1e-3);
+        def.solver.thread_count = 1 + 2 * t;
+        FilWorld *world = heap(&def, 12);
+        for (int k = 0; k < 150; k++) {
+            (void)take_step(world);
+        }
+        counts[t] = fil_world_state_count(world);
+        states[t] = malloc(sizeof(double) * (size_t)counts[t]);
+        fil_world_get_state(world, states[t]);
+        fil_world_destroy(world);
+    }
+    CHECK(counts[0] == counts[1]);
+    CHECK(counts[0] == counts[1] &&
+          check_same_bits(states[0], states[1], sizeof(double) * (size_t)counts[0]));
+    free(states[0]);
+    free(states[1]);
+}
+
+static void a_world_goes_on_from_its_state_as_if_nothing_had_happened(void) {
+    FilError error;
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *first = heap(&def, 8), *second = heap(&def, 8);
+    for (int k = 0; k < 120; k++) {
+        (void)take_step(first);
+    }
+    int64_t count = fil_world_state_count(first);
+    double *state = malloc(sizeof(double) * (size_t)count);
+    fil_world_get_state(first, state);
+    must(fil_world_set_state(second, state, count, &error), &error);
+    free(state);
+    for (int k = 0; k < 60; k++) {
+        (void)take_step(first);
+        (void)take_step(second);
+    }
+    int64_t counts[2] = {fil_world_state_count(first), fil_world_state_count(second)};
+    CHECK(counts[0] == counts[1]);
+    double *states[2];
+    states[0] = calloc((size_t)counts[0], sizeof(double));
+    states[1] = calloc((size_t)counts[1], sizeof(double));
+    fil_world_get_state(first, states[0]);
+    fil_world_get_state(second, states[1]);
+    CHECK(check_same_bits(states[0], states[1], sizeof(double) * (size_t)counts[0]));
+    free(states[0]);
+    free(states[1]);
+    fil_world_destroy(first);
+    fil_world_destroy(second);
+}
+
+static void rods_shot_at_each_other_never_pass_through(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilWorldDef def = exact_def(1e-2);
+        memset(def.gravity, 0, sizeof def.gravity);
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        FilRodDef a = log_def(model, 0.0), b = log_def(model, 0.5);
+        const double y[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
+        memcpy(b.root.axis, y, sizeof y);
+        b.root.position[0] = 0.45;
+        b.root.position[1] = -0.4;
+        FilRod *rods[2] = {add_rod(world, &a, 1), add_rod(world, &b, 1)};
+        const FilRodLoad shot[3] = {{.s = 0.2, .force = {0.0, 0.0, -3000.0}},
+                                    {.s = 0.5, .force = {0.0, 0.0, -3000.0}},
+                                    {.s = 0.8, .force = {0.0, 0.0, -3000.0}}};
+        FilError error;
+        must(fil_rod_set_loads(rods[1], shot, 3, &error), &error);
+        (void)take_step(world); // 90 m/s: 0.9 m in a step, 45 diameters
+        must(fil_rod_set_loads(rods[1], NULL, 0, &error), &error);
+        for (int k = 0; k < 5; k++) {
+            FilStepInfo info = take_step(world);
+            CHECK(info.missed_count == 0);
+            FilPose low, high;
+            fil_rod_at(rods[0], 0.45, &low, NULL);
+            fil_rod_at(rods[1], 0.4, &high, NULL);
+            CHECK(high.position[2] > low.position[2]);
+        }
+        fil_world_destroy(world);
+    }
+}
+
+static void a_joint_holds_a_rod_to_a_body(void) {
+    FilError error;
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    FilRodDef rope = fil_rod_def_default();
+    rope.model = FIL_ROD_DER;
+    rope.element_count = 20;
+    rope.length = 0.5;
+    rope.section.radius = 2e-3;
+    rope.section.young = 1e7;
+    FilRod *rod = add_rod(world, &rope, 1);
+    FilRigidDef ball = fil_rigid_def_default();
+    ball.pose.position[0] = 0.51;
+    FilRigid *rigid = add_rigid(world, &ball);
+    FilJointDef joint = {.a = {.kind = FIL_BODY_ROD, .index = 0, .s = 0.5},
+                         .b = {.kind = FIL_BODY_RIGID, .index = 0, .point = {0.5, 0.0, 0.0}}};
+    int made;
+    must(fil_world_add_joint(world, &joint, &made, &error), &error);
+    double worst = 0.0;
+    for (int k = 0; k < 500; k++) {
+        (void)take_step(world);
+        FilPose tip, pose;
+        fil_rod_at(rod, 0.5, &tip, NULL);
+        fil_rigid_pose(rigid, &pose);
+        for (int c = 0; c < 3; c++) {
+            worst = fmax(worst, fabs(tip.position[c] - pose.position[c] + 0.01 * pose.axis[0][c]));
+        }
+    }
+    CHECK(worst < 1e-3);
+    double centre[3];
+    fil_rigid_centre(rigid, centre);
+    CHECK(centre[2] < -0.3); // it fell
+    fil_world_destroy(world);
+}
+
+static void after_warm_up_a_step_allocates_nothing(void) {
+    FailingAllocator memory = {0};
+    const FilAllocator allocator = failing_allocator(&memory);
+    FilError error;
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *world = NULL;
+    int material;
+    must(fil_world_create(&def, &allocator, &world, &error), &error);
+    must(fil_world_add_material(world, 0.0, &material, &error), &error);
+    must(fil_world_set_friction(world, material, material, 0.3, &error), &error);
+    (void)add_floor(world);
+    for (int i = 0; i < 4; i++) {
+        FilRodDef rod = log_def(i, 0.01);
+        rod.root.position[1] = 0.1 * i;
+        (void)add_rod(world, &rod, 2);
+    }
+    for (int k = 0; k < 20; k++) {
+        (void)take_step(world);
+    }
+    int before = memory.requests;
+    for (int k = 0; k < 50; k++) {
+        (void)take_step(world);
+    }
+    CHECK(memory.requests == before);
+    fil_world_destroy(world);
+    CHECK(failing_allocator_is_clean(&memory));
+}
+
+static FilStatus build_and_step(const FilAllocator *allocator, FilError *error) {
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *world = NULL;
+    int material, index;
+    FilStatus status = fil_world_create(&def, allocator, &world, error);
+    FilSurface surface = fil_surface_default();
+    FilRodDef rod = log_def(FIL_ROD_HELIX, 0.0099);
+    FilObstacleDef floor = {.shape = {.kind = FIL_SHAPE_PLANE},
+                            .pose = {.axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+    status = status == FIL_OK ? fil_world_add_material(world, 0.0, &material, error) : status;
+    status = status == FIL_OK ? fil_world_set_friction(world, 0, 0, 0.3, error) : status;
+    status = status == FIL_OK ? fil_world_add_obstacle(world, &floor, &surface, &index, error)
+                              : status;
+    status = status == FIL_OK ? fil_world_add_rod(world, &rod, &surface, &index, error) : status;
+    for (int k = 0; k < 2 && status == FIL_OK; k++) {
+        status = fil_world_step(world, NULL, error);
+    }
+    fil_world_destroy(world);
+    return status;
+}
+
+static void every_allocation_may_fail(void) {
+    for (int n = 1; n < 10000; n++) {
+        FailingAllocator memory = {.fail_at = n};
+        const FilAllocator allocator = failing_allocator(&memory);
+        FilError error;
+        FilStatus status = build_and_step(&allocator, &error);
+        CHECK(failing_allocator_is_clean(&memory));
+        if (memory.failures == 0) {
+            CHECK(status == FIL_OK);
+            return;
+        }
+        CHECK(status == FIL_E_NO_MEMORY);
+    }
+    CHECK(false);
+}
+
+static void bad_definitions_are_refused_by_name(void) {
+    FilError error;
+    FilWorld *world = NULL;
+    FilWorldDef def = fil_world_def_default();
+    def.step = 0.0;
+    CHECK(fil_world_create(&def, NULL, &world, &error) == FIL_E_ARGUMENT);
+    CHECK(strstr(error.text, "step is 0") != NULL);
+    def = fil_world_def_default();
+    def.max_halvings = 21;
+    CHECK(fil_world_create(&def, NULL, &world, &error) == FIL_E_ARGUMENT);
+    CHECK(strstr(error.text, "max_halvings is 21") != NULL);
+    def = fil_world_def_default();
+    world = make_world(&def, 0.3, 0.0);
+    CHECK(fil_world_set_friction(world, 0, 0, -1.0, &error) == FIL_E_ARGUMENT);
+    CHECK(strstr(error.text, "mu is -1") != NULL);
+    int material, rod;
+    CHECK(fil_world_add_material(world, 1.5, &material, &error) == FIL_E_ARGUMENT);
+    CHECK(strstr(error.text, "restitution is 1.5") != NULL);
+    FilSurface surface = fil_surface_default();
+    surface.material = 7;
+    FilRodDef hair = fil_rod_def_default();
+    CHECK(fil_world_add_rod(world, &hair, &surface, &rod, &error) == FIL_E_ARGUMENT);
+    CHECK(strstr(error.text, "material is 7") != NULL);
+    fil_world_destroy(world);
+}
+
+static void materials_that_touch_without_a_law_are_an_error(void) {
+    FilError error;
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    int other, obstacle;
+    must(fil_world_add_material(world, 0.0, &other, &error), &error);
+    FilObstacleDef floor = {.shape = {.kind = FIL_SHAPE_PLANE},
+                            .pose = {.axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+    FilSurface surface = fil_surface_default();
+    surface.material = other;
+    must(fil_world_add_obstacle(world, &floor, &surface, &obstacle, &error), &error);
+    FilRodDef rod = log_def(FIL_ROD_HELIX, 0.01);
+    (void)add_rod(world, &rod, 1);
+    CHECK(fil_world_step(world, NULL, &error) == FIL_E_ARGUMENT);
+    CHECK(strstr(error.text, "materials 0 and 1 touch") != NULL);
+    fil_world_destroy(world);
+}
+
+#define TESTS(X)                                                                    \
+    X(a_rod_that_is_pushed_less_than_friction_does_not_move)                        \
+    X(a_rod_that_is_pushed_more_accelerates_by_what_is_left)                        \
+    X(a_cube_on_a_slope_stays_below_the_angle_of_friction_and_slides_above)         \
+    X(a_sliding_cube_stops_after_v2_over_2_mu_g)                                    \
+    X(a_ball_rebounds_with_its_coefficient_of_restitution)                          \
+    X(a_cylinder_rolls_down_at_two_thirds_of_g_sin)                                 \
+    X(a_rod_rolls_down_at_two_thirds_of_g_sin)                                      \
+    X(a_stack_of_three_logs_stands_if_log_on_log_friction_is_above_tan_15)          \
+    X(colliding_rods_in_free_space_keep_their_momentum)                             \
+    X(friction_never_gives_energy)                                                  \
+    X(a_wall_of_cubes_stands_still)                                                 \
+    X(the_same_world_gives_the_same_bits_on_any_number_of_threads)                  \
+    X(a_world_goes_on_from_its_state_as_if_nothing_had_happened)                    \
+    X(rods_shot_at_each_other_never_pass_through)                                   \
+    X(a_joint_holds_a_rod_to_a_body)                                                \
+    X(after_warm_up_a_step_allocates_nothing)                                       \
+    X(every_allocation_may_fail)                                                    \
+    X(bad_definitions_are_refused_by_name)                                          \
+    X(materials_that_touch_without_a_law_are_an_error)
+
+CHECK_MAIN(TESTS)
