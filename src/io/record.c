@@ -158,8 +158,8 @@ FilStatus fil_recorder_create(FilWorld *world, const FilAllocator *allocator, Fi
     const FilAllocator memory = allocator != NULL ? *allocator : fil_libc_allocator;
     FilRecorder *recorder = memory.resize(memory.user, NULL, 0, sizeof *recorder);
     if (recorder != NULL) {
-        *recorder = (FilRecorder){
-            .world = world, .allocator = memory, .arena = fil_arena_make(&memory)};
+        *recorder =
+            (FilRecorder){.world = world, .allocator = memory, .arena = fil_arena_make(&memory)};
     }
     if (recorder == NULL || !take_memory(recorder)) {
         fil_recorder_destroy(recorder);
@@ -239,9 +239,9 @@ static void sample_rods(void *context, int first, int last) {
 
 static void sample_solids(FilRecorder *recorder) {
     const FilWorld *world = recorder->world;
-    FilPose pose;
     for (int k = 0; k < world->rigid_count; k++) {
         const FilRigid *rigid = world->bodies[world->rigids[k]].self;
+        FilPose pose;
         FilRate rate;
         fil_rigid_pose(rigid, &pose);
         fil_rigid_rate(rigid, &rate);
@@ -250,8 +250,8 @@ static void sample_solids(FilRecorder *recorder) {
         memcpy(recorder->rigid_spin + 3 * (ptrdiff_t)k, rate.spin, sizeof rate.spin);
     }
     for (int k = 0; k < world->obstacle_count; k++) {
-        fil_world_obstacle_at(world, k, &pose, NULL);
-        put_pose(&pose, k, recorder->obstacle_position, recorder->obstacle_quaternion);
+        put_pose(&world->obstacles[k].pose, k, recorder->obstacle_position,
+                 recorder->obstacle_quaternion);
     }
 }
 
