@@ -43,7 +43,7 @@ static inline FakeRun fake_run_make(int rod_count, int rod_points, int contact_c
                    .rods = calloc((size_t)rod_count, sizeof *run.rods),
                    .lines = calloc((size_t)rod_count + 1, sizeof *run.lines),
                    .points = calloc((size_t)n, sizeof *run.points),
-                   .values = calloc((size_t)(13 * n + 13 + 14), sizeof *run.values),
+                   .values = calloc(13 * (size_t)n + 13 + 14, sizeof *run.values),
                    .contacts = calloc((size_t)contact_count + 1, sizeof *run.contacts)};
     if (run.rods == NULL || run.lines == NULL || run.points == NULL || run.values == NULL ||
         run.contacts == NULL) {

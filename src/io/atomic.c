@@ -38,10 +38,11 @@ static FilStatus check_target(const char *path, bool force, FilError *error) {
 }
 
 // Open a new file beside `path`; its name goes to `temporary`.
-static int open_temporary(const char *path, char temporary[PATH_MAX]) {
+static int open_temporary(const char *path, char temporary[FIL_PATH_MAX]) {
     for (int k = 0; k < TRIES; k++) {
-        const int length = snprintf(temporary, PATH_MAX, "%s.%ld-%d.tmp", path, (long)getpid(), k);
-        if (length < 0 || length >= PATH_MAX) {
+        const int length =
+            snprintf(temporary, FIL_PATH_MAX, "%s.%ld-%d.tmp", path, (long)getpid(), k);
+        if (length < 0 || length >= FIL_PATH_MAX) {
             errno = ENAMETOOLONG;
             return -1;
         }
@@ -89,7 +90,7 @@ FilStatus fil_file_begin(FilFileWriter *writer, const char *path, bool force, Fi
     const int length = snprintf(writer->path, sizeof writer->path, "%s", path);
     errno = ENAMETOOLONG;
     writer->descriptor =
-        length >= 0 && length < PATH_MAX ? open_temporary(path, writer->temporary) : -1;
+        length >= 0 && length < FIL_PATH_MAX ? open_temporary(path, writer->temporary) : -1;
     return writer->descriptor >= 0 ? FIL_OK : fail_with(error, path, "write");
 }
 

@@ -3,7 +3,7 @@
 
 #include "filum/base.h"
 
-#include <limits.h>
+#define FIL_PATH_MAX 4096 // bytes of a path, with the 0 at its end
 
 /// Write a file that appears complete or not at all: the bytes go to a temporary file in the same
 /// folder, reach the disk, and only then take the name. What exists is replaced only with `force`,
@@ -14,7 +14,7 @@ FilStatus fil_write_file(const char *path, const void *bytes, size_t size, bool 
 /// The same for files too long for memory: begin, put, end. A failure to put is remembered and
 /// told at the end, which must come even so.
 typedef struct FilFileWriter {
-    char path[PATH_MAX], temporary[PATH_MAX];
+    char path[FIL_PATH_MAX], temporary[FIL_PATH_MAX];
     int descriptor;
     bool force;
     int reason; // errno of what failed first, 0: nothing

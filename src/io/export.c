@@ -76,21 +76,21 @@ FilStatus fil_export_read(FilExport *job, int64_t k, FilFrame *frame) {
 // --- files ---------------------------------------------------------------------------------------
 
 static FilStatus make_path(const FilExport *job, int64_t k, const char *suffix,
-                           char path[PATH_MAX]) {
+                           char path[FIL_PATH_MAX]) {
     char number[32] = "";
     if (k >= 0) {
         (void)snprintf(number, sizeof number, "-%06" PRId64, fil_export_index(job, k));
     }
     const int length =
-        snprintf(path, PATH_MAX, "%s/%s%s%s", job->folder, job->name, number, suffix);
-    if (length < 0 || length >= PATH_MAX) {
+        snprintf(path, FIL_PATH_MAX, "%s/%s%s%s", job->folder, job->name, number, suffix);
+    if (length < 0 || length >= FIL_PATH_MAX) {
         return fil_fail(job->error, FIL_E_IO, "%s: the name is too long", job->folder);
     }
     return FIL_OK;
 }
 
 FilStatus fil_export_begin(FilExport *job, FilFileWriter *writer, int64_t k, const char *suffix) {
-    char path[PATH_MAX];
+    char path[FIL_PATH_MAX];
     FIL_TRY(make_path(job, k, suffix, path));
     return fil_file_begin(writer, path, job->options->force, job->error);
 }
@@ -106,7 +106,7 @@ FilStatus fil_export_end(FilExport *job, FilFileWriter *writer, FilStatus so_far
 }
 
 static FilStatus check_free(const FilExport *job, int64_t k, const char *suffix) {
-    char path[PATH_MAX];
+    char path[FIL_PATH_MAX];
     FIL_TRY(make_path(job, k, suffix, path));
     struct stat about;
     if (lstat(path, &about) == 0) {

@@ -178,6 +178,7 @@ static const H5FD_class_t driver = {.name = "filum",
                                     .fl_map = H5FD_FLMAP_DICHOTOMY};
 
 // The property list and the file keep the driver alive; it goes with the last of them.
+// NOLINTNEXTLINE(readability-non-const-parameter): the driver writes there
 herr_t fil_hdf_use_descriptor(hid_t access, int descriptor, int *reason) {
     const hid_t id = H5FDregister(&driver);
     if (id < 0) {

@@ -11,6 +11,7 @@
 #include "rod/rod.h"
 #include "world/world.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct FilRecorder {
@@ -198,7 +199,7 @@ void fil_recorder_set_name(FilRecorder *recorder, FilBodyKind kind, int index, c
             }
         }
         memset(place, 0, FIL_RESULT_NAME);
-        memcpy(place, name, length);
+        (void)snprintf(place, FIL_RESULT_NAME, "%.*s", (int)length, name);
     }
 }
 

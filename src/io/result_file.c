@@ -220,7 +220,10 @@ static FilStatus open_result(FilResult *result, bool writing, FilError *error) {
 FilStatus fil_result_open(const char *path, const FilAllocator *allocator, FilResult **out,
                           FilError *error) {
     FilResult *result = NULL;
-    FIL_TRY(fil_result_make(path, allocator, &result, error));
+    const FilStatus made = fil_result_make(path, allocator, &result, error);
+    if (result == NULL) {
+        return made;
+    }
     const FilHdfQuiet quiet = fil_hdf_quiet_begin();
     const FilStatus status = open_result(result, false, error);
     fil_hdf_quiet_end(quiet);
@@ -273,7 +276,10 @@ static FilStatus cut(FilResult *result, int64_t frame_count, int64_t step_count,
 FilStatus fil_result_resume(const char *path, int64_t frame_count, int64_t step_count,
                             const FilAllocator *allocator, FilResult **out, FilError *error) {
     FilResult *result = NULL;
-    FIL_TRY(fil_result_make(path, allocator, &result, error));
+    const FilStatus made = fil_result_make(path, allocator, &result, error);
+    if (result == NULL) {
+        return made;
+    }
     const FilHdfQuiet quiet = fil_hdf_quiet_begin();
     FilStatus status = open_result(result, true, error);
     if (status == FIL_OK) {

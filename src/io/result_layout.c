@@ -100,8 +100,11 @@ static const FilField solid_fields[] = {
     FIELD(FilResultSolid, size, REAL, 3, "m"),   FIELD(FilResultSolid, mesh, INT, 1, "1"),
 };
 
-#define TABLE(path, list, row, chunk, text) \
-    { (path), (text), (list), LENGTH(list), sizeof(row), (chunk) }
+#define TABLE(where, list, row, chunk, about)                                            \
+    {                                                                                    \
+        .path = (where), .text = (about), .fields = (list), .field_count = LENGTH(list), \
+        .chunk_rows = (chunk), .row_size = sizeof(row)                                   \
+    }
 
 const FilTable fil_result_tables[FIL_TABLE_COUNT] = {
     [FIL_TABLE_FRAMES] = TABLE("/frames", frame_fields, FilFrameRow, 128,

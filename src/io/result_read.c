@@ -334,7 +334,7 @@ FilStatus fil_result_read_times(FilResult *result, int64_t first, int64_t count,
     if (status == FIL_OK) {
         status = read_rows(result, FIL_TABLE_FRAMES, first, count, rows, error);
     }
-    for (int64_t k = 0; status == FIL_OK && k < count; k++) {
+    for (int64_t k = 0; status == FIL_OK && rows != NULL && k < count; k++) {
         times[k] = rows[k].time;
     }
     fil_hdf_quiet_end(quiet);

@@ -35,8 +35,8 @@ typedef struct FilTable {
     const char *text; // what it holds, an attribute of the dataset
     const FilField *fields;
     int field_count;
-    size_t row_size; // of the struct
     int chunk_rows;  // 0: it does not grow
+    size_t row_size; // of the struct
 } FilTable;
 
 /// Make the dataset, of `count` rows where it does not grow, empty otherwise. Every field's unit is
