@@ -4,19 +4,20 @@
 /// All of Filum: every public header, one per concept.
 
 #include "filum/base.h"
+#include "filum/checkpoint.h"
 #include "filum/curve.h"
+#include "filum/export.h"
 #include "filum/fclib.h"
 #include "filum/friction.h"
 #include "filum/generate.h"
 #include "filum/matrix.h"
 #include "filum/mesh.h"
-#include "filum/mesh.h"
 #include "filum/pose.h"
-#include "filum/rigid.h"
+#include "filum/record.h"
+#include "filum/result.h"
 #include "filum/rigid.h"
 #include "filum/rod.h"
 #include "filum/shape.h"
 #include "filum/world.h"
-#include "filum/shape.h"
 
 #endif

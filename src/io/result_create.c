@@ -5,8 +5,8 @@
 // are written again with every frame.
 //
 // Nothing is deflated. Shuffled and deflated (level 1), frames of hanging hair shrink by a factor
-// 1.23 (places), 1.3 (velocities) and 1.33 (quaternions), at 50 MB/s where the plain file takes
-// 250; only the curvatures of helices, constant in each element, shrink by 3.3. And a deflated
+// 1.23 (places), 1.3 (velocities) and 1.33 (quaternions), at 50 MB/s where plain frames take
+// 500; only the curvatures of helices, constant in each element, shrink by 3.3. And a deflated
 // chunk that several frames share would move whenever it changes, which leaks: in this mode HDF5
 // never reuses space. h5repack -f SHUF -f GZIP=1 compresses a finished file.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)

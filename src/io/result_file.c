@@ -186,9 +186,8 @@ FilStatus fil_result_mend(const char *path, bool *mended, FilError *error) {
 hid_t fil_result_access(FilResult *result) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     (void)H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-    if (result->writing) {
-        (void)fil_hdf_use_descriptor(access, result->descriptor, &result->reason);
-    }
+    // readers, too: not all file systems know flock(), which HDF5's own driver insists on
+    (void)fil_hdf_use_descriptor(access, result->descriptor, &result->reason);
     return access;
 }
 
