@@ -124,6 +124,10 @@ FilStatus fil_result_fail_hdf(const FilResult *result, const char *what, FilErro
         return fil_fail(error, FIL_E_NO_MEMORY, "%s: there is not enough memory to %s it",
                         result->path, what);
     }
+    if (result->reason == 0 && H5Eget_num(H5E_DEFAULT) <= 0) { // HDF5 has nothing against it
+        return fil_fail(error, FIL_E_FORMAT, "%s is damaged: it holds numbers that cannot be",
+                        result->path);
+    }
     return fil_fail(error, result->writing ? FIL_E_IO : FIL_E_FORMAT, "%s: cannot %s it: %s",
                     result->path, what,
                     result->reason != 0 ? strerror(result->reason) : fil_hdf_reason().text);
@@ -186,6 +190,7 @@ FilStatus fil_result_mend(const char *path, bool *mended, FilError *error) {
 hid_t fil_result_access(FilResult *result) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     (void)H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    (void)H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
     // readers, too: not all file systems know flock(), which HDF5's own driver insists on
     (void)fil_hdf_use_descriptor(access, result->descriptor, &result->reason);
     return access;

@@ -150,6 +150,9 @@ static bool load_meshes(FilResult *result) {
 static FilStatus load_def(FilResult *result, FilError *error) {
     FilResultDef *def = &result->def;
     int version = 0;
+    if (H5Aexists(result->file, "format") < 0) {
+        return fil_result_fail_hdf(result, "read", error);
+    }
     if (strcmp(load_attribute(result, "format"), FIL_RESULT_FORMAT) != 0 ||
         !load_number(result, "format_version", H5T_NATIVE_INT, &version)) {
         return fil_fail(error, FIL_E_FORMAT, "%s is an HDF5 file, but no result of a run",
