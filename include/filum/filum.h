@@ -4,7 +4,9 @@
 /// All of Filum: every public header, one per concept.
 
 #include "filum/base.h"
+#include "filum/checkpoint.h"
 #include "filum/curve.h"
+#include "filum/export.h"
 #include "filum/fclib.h"
 #include "filum/friction.h"
 #include "filum/generate.h"
@@ -12,6 +14,8 @@
 #include "filum/mesh.h"
 #include "filum/motion.h"
 #include "filum/pose.h"
+#include "filum/record.h"
+#include "filum/result.h"
 #include "filum/rigid.h"
 #include "filum/rod.h"
 #include "filum/scene.h"

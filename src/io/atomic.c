@@ -10,7 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,10 +38,11 @@ static FilStatus check_target(const char *path, bool force, FilError *error) {
 }
 
 // Open a new file beside `path`; its name goes to `temporary`.
-static int open_temporary(const char *path, char temporary[PATH_MAX]) {
+static int open_temporary(const char *path, char temporary[FIL_PATH_MAX]) {
     for (int k = 0; k < TRIES; k++) {
-        const int length = snprintf(temporary, PATH_MAX, "%s.%ld-%d.tmp", path, (long)getpid(), k);
-        if (length < 0 || length >= PATH_MAX) {
+        const int length =
+            snprintf(temporary, FIL_PATH_MAX, "%s.%ld-%d.tmp", path, (long)getpid(), k);
+        if (length < 0 || length >= FIL_PATH_MAX) {
             errno = ENAMETOOLONG;
             return -1;
         }
@@ -65,8 +66,7 @@ static bool write_all(int descriptor, const char *bytes, size_t size) {
         bytes += done;
         size -= (size_t)done;
     }
-    // some file systems cannot, and say EINVAL; their data are as safe as they get
-    return fsync(descriptor) == 0 || errno == EINVAL;
+    return true;
 }
 
 static FilStatus take_name(const char *temporary, const char *path, bool force, FilError *error) {
@@ -82,23 +82,74 @@ static FilStatus take_name(const char *temporary, const char *path, bool force, 
     return rename(temporary, path) == 0 ? FIL_OK : fail_with(error, path, "write");
 }
 
-FilStatus fil_write_file(const char *path, const void *bytes, size_t size, bool force,
-                         FilError *error) {
+FilStatus fil_file_begin(FilFileWriter *writer, const char *path, bool force, FilError *error) {
     FIL_TRY(check_target(path, force, error));
-    char temporary[PATH_MAX];
-    const int descriptor = open_temporary(path, temporary);
-    if (descriptor < 0) {
-        return fail_with(error, path, "write");
+    writer->force = force;
+    writer->reason = 0;
+    writer->used = 0;
+    const int length = snprintf(writer->path, sizeof writer->path, "%s", path);
+    errno = ENAMETOOLONG;
+    writer->descriptor =
+        length >= 0 && length < FIL_PATH_MAX ? open_temporary(path, writer->temporary) : -1;
+    return writer->descriptor >= 0 ? FIL_OK : fail_with(error, path, "write");
+}
+
+static void flush(FilFileWriter *writer, const char *bytes, size_t size) {
+    if (writer->reason == 0 && !write_all(writer->descriptor, bytes, size)) {
+        writer->reason = errno;
     }
-    bool written = write_all(descriptor, bytes, size);
-    const int reason = errno;
-    const bool closed = close(descriptor) == 0; // on some file systems a full disk shows here
-    errno = written ? errno : reason;
-    written = written && closed;
-    const FilStatus status =
-        written ? take_name(temporary, path, force, error) : fail_with(error, path, "write");
-    if (status != FIL_OK) {
-        (void)unlink(temporary);
+}
+
+void fil_file_put(FilFileWriter *writer, const void *bytes, size_t size) {
+    if (size > sizeof writer->buffer - writer->used) {
+        flush(writer, writer->buffer, writer->used);
+        writer->used = 0;
+    }
+    if (size > sizeof writer->buffer) {
+        flush(writer, bytes, size);
+    } else if (size > 0) {
+        memcpy(writer->buffer + writer->used, bytes, size);
+        writer->used += size;
+    }
+}
+
+void fil_file_print(FilFileWriter *writer, const char *format, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    FIL_ASSERT(length >= 0 && length < (int)sizeof text);
+    fil_file_put(writer, text, (size_t)length);
+}
+
+FilStatus fil_file_end(FilFileWriter *writer, bool keep, FilError *error) {
+    flush(writer, writer->buffer, writer->used);
+    // some file systems cannot, and say EINVAL; their data are as safe as they get
+    if (keep && writer->reason == 0 && fsync(writer->descriptor) != 0 && errno != EINVAL) {
+        writer->reason = errno;
+    }
+    // on some file systems a full disk shows here
+    if (close(writer->descriptor) != 0 && writer->reason == 0) {
+        writer->reason = errno;
+    }
+    FilStatus status = FIL_OK;
+    if (keep) {
+        errno = writer->reason;
+        status = writer->reason == 0
+                     ? take_name(writer->temporary, writer->path, writer->force, error)
+                     : fail_with(error, writer->path, "write");
+    }
+    if (!keep || status != FIL_OK) {
+        (void)unlink(writer->temporary);
     }
     return status;
+}
+
+FilStatus fil_write_file(const char *path, const void *bytes, size_t size, bool force,
+                         FilError *error) {
+    FilFileWriter writer;
+    FIL_TRY(fil_file_begin(&writer, path, force, error));
+    flush(&writer, bytes, size);
+    return fil_file_end(&writer, true, error);
 }

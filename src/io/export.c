@@ -1,0 +1,186 @@
+// export.c - results in the formats of other programs: what all formats share.
+//
+// Every file appears complete or not at all (io/atomic.h). Whether a name is taken is looked at for
+// all files before the first is written, so that a refusal costs nothing.
+//
+// Turning the world from z up to y up is a quarter turn about x: (x, y, z) -> (x, z, -y).
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#include "export_parts.h"
+
+#include "math/rotation.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define NAME_OF(code, name, text) name,
+static const char *const names[] = {FIL_EXPORT_FORMATS(NAME_OF)};
+
+static const FilExportKind *const kinds[FIL_EXPORT_FORMAT_COUNT] = {
+    [FIL_EXPORT_VTP] = &fil_export_vtp,
+    [FIL_EXPORT_CSV] = &fil_export_csv,
+    [FIL_EXPORT_NPY] = &fil_export_npy,
+    [FIL_EXPORT_OBJ] = &fil_export_obj,
+};
+
+const char *fil_export_format_name(FilExportFormat format) {
+    return (unsigned)format < FIL_EXPORT_FORMAT_COUNT ? names[format] : NULL;
+}
+
+FilExportOptions fil_export_options_default(void) {
+    return (FilExportOptions){.last = -1, .every = 1};
+}
+
+int64_t fil_export_index(const FilExport *job, int64_t k) {
+    return job->options->first + k * job->options->every;
+}
+
+// --- turning -------------------------------------------------------------------------------------
+
+static const double *turn_vectors(FilArena *scratch, const double *v, int count) {
+    double *out = FIL_NEW(scratch, double, 3 * (size_t)count);
+    for (int i = 0; out != NULL && i < count; i++) {
+        out[3 * i] = v[3 * i];
+        out[3 * i + 1] = v[3 * i + 2];
+        out[3 * i + 2] = -v[3 * i + 1];
+    }
+    return out;
+}
+
+static const double *turn_quaternions(FilArena *scratch, const double *q, int count) {
+    const double half = sqrt(0.5), turn[4] = {half, -half, 0.0, 0.0};
+    double *out = FIL_NEW(scratch, double, 4 * (size_t)count);
+    for (int i = 0; out != NULL && i < count; i++) {
+        fil_quaternion_multiply(turn, q + 4 * (size_t)i, out + 4 * (size_t)i);
+    }
+    return out;
+}
+
+FilStatus fil_export_read(FilExport *job, int64_t k, FilFrame *frame) {
+    FIL_TRY(fil_result_read(job->result, fil_export_index(job, k), frame, job->error));
+    fil_arena_reset(&job->scratch);
+    if (job->options->y_up) {
+        const int n = job->def->point_count;
+        frame->position = turn_vectors(&job->scratch, frame->position, n);
+        frame->velocity = turn_vectors(&job->scratch, frame->velocity, n);
+        frame->quaternion = turn_quaternions(&job->scratch, frame->quaternion, n);
+    }
+    if (job->scratch.failed) {
+        return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
+    }
+    return FIL_OK;
+}
+
+// --- files ---------------------------------------------------------------------------------------
+
+static FilStatus make_path(const FilExport *job, int64_t k, const char *suffix,
+                           char path[FIL_PATH_MAX]) {
+    char number[32] = "";
+    if (k >= 0) {
+        (void)snprintf(number, sizeof number, "-%06" PRId64, fil_export_index(job, k));
+    }
+    const int length =
+        snprintf(path, FIL_PATH_MAX, "%s/%s%s%s", job->folder, job->name, number, suffix);
+    if (length < 0 || length >= FIL_PATH_MAX) {
+        return fil_fail(job->error, FIL_E_IO, "%s: the name is too long", job->folder);
+    }
+    return FIL_OK;
+}
+
+FilStatus fil_export_begin(FilExport *job, FilFileWriter *writer, int64_t k, const char *suffix) {
+    char path[FIL_PATH_MAX];
+    FIL_TRY(make_path(job, k, suffix, path));
+    return fil_file_begin(writer, path, job->options->force, job->error);
+}
+
+FilStatus fil_export_end(FilExport *job, FilFileWriter *writer, FilStatus so_far) {
+    if (so_far != FIL_OK) {
+        (void)!fil_file_end(writer, false, NULL);
+        return so_far;
+    }
+    FIL_TRY(fil_file_end(writer, true, job->error));
+    job->file_count++;
+    return FIL_OK;
+}
+
+static FilStatus check_free(const FilExport *job, int64_t k, const char *suffix) {
+    char path[FIL_PATH_MAX];
+    FIL_TRY(make_path(job, k, suffix, path));
+    struct stat about;
+    if (lstat(path, &about) == 0) {
+        return fil_fail(job->error, FIL_E_IO, "%s exists already; it is replaced only when forced",
+                        path);
+    }
+    return FIL_OK;
+}
+
+static FilStatus check_names(const FilExport *job, const FilExportKind *kind) {
+    for (int64_t k = 0; kind->frame != NULL && k < job->frame_count; k++) {
+        FIL_TRY(check_free(job, k, kind->frame_suffix));
+    }
+    for (int i = 0; kind->run_suffixes[i] != NULL; i++) {
+        FIL_TRY(check_free(job, -1, kind->run_suffixes[i]));
+    }
+    return FIL_OK;
+}
+
+// --- the call ------------------------------------------------------------------------------------
+
+static FilStatus choose_frames(FilExport *job) {
+    const FilExportOptions *options = job->options;
+    const int64_t held = fil_result_frame_count(job->result);
+    const int64_t last = options->last < 0 ? held + options->last : options->last;
+    if (options->every < 1) {
+        return fil_fail(job->error, FIL_E_ARGUMENT, "every is %" PRId64 "; it must be at least 1",
+                        options->every);
+    }
+    if (held == 0) {
+        return fil_fail(job->error, FIL_E_ARGUMENT, "there are no frames to export");
+    }
+    if (options->first < 0 || last < options->first || last >= held) {
+        return fil_fail(job->error, FIL_E_ARGUMENT,
+                        "frames %" PRId64 " to %" PRId64 " are asked for; there are 0 to %" PRId64,
+                        options->first, last, held - 1);
+    }
+    job->frame_count = (last - options->first) / options->every + 1;
+    return FIL_OK;
+}
+
+static FilStatus export_frames(FilExport *job, const FilExportKind *kind) {
+    for (int64_t k = 0; kind->frame != NULL && k < job->frame_count; k++) {
+        FilFrame frame = {0};
+        FIL_TRY(fil_export_read(job, k, &frame));
+        FIL_TRY(kind->frame(job, k, &frame));
+    }
+    return kind->run != NULL ? kind->run(job) : FIL_OK;
+}
+
+FilStatus fil_export(FilResult *result, FilExportFormat format, const FilExportOptions *options,
+                     const char *folder, const char *name, int64_t *file_count, FilError *error) {
+    if ((unsigned)format >= FIL_EXPORT_FORMAT_COUNT) {
+        return fil_fail(error, FIL_E_ARGUMENT, "format is %d; there is no such format",
+                        (int)format);
+    }
+    FilExport job = {.result = result,
+                     .def = fil_result_def(result),
+                     .options = options,
+                     .folder = folder,
+                     .name = name,
+                     .scratch = fil_arena_make(NULL),
+                     .error = error};
+    const FilExportKind *kind = kinds[format];
+    FilStatus status = choose_frames(&job);
+    if (status == FIL_OK && !options->force) {
+        status = check_names(&job, kind);
+    }
+    if (status == FIL_OK) {
+        status = export_frames(&job, kind);
+    }
+    fil_arena_destroy(&job.scratch);
+    if (file_count != NULL) {
+        *file_count = job.file_count;
+    }
+    return status;
+}

@@ -1,0 +1,154 @@
+// export_npy.c - NumPy arrays [frames][points][...], as the result holds them, and a JSON file that
+// tells rods and frames apart.
+//
+// The format (NumPy's NEP 1, version 1.0): a magic string, the length of the header in 2 bytes, a
+// Python dictionary as text, padded so that the numbers start at a multiple of 64 bytes.
+#include "export_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ARRAY_COUNT = 4, ALIGNMENT = 64, HEADER_MAX = 192 };
+
+typedef struct Array {
+    const char *suffix;
+    size_t member; // offset of the array in FilFrame
+    int width;
+    bool single;
+} Array;
+
+static const Array arrays[ARRAY_COUNT] = {
+    {"-position.npy", offsetof(FilFrame, position), 3, false},
+    {"-velocity.npy", offsetof(FilFrame, velocity), 3, true},
+    {"-quaternion.npy", offsetof(FilFrame, quaternion), 4, true},
+    {"-curvature.npy", offsetof(FilFrame, curvature), 3, true},
+};
+
+static void print_header(FilFileWriter *writer, const FilExport *job, const Array *array) {
+    const uint16_t probe = 1;
+    const bool little = *(const unsigned char *)&probe == 1;
+    char text[HEADER_MAX];
+    const int length =
+        snprintf(text, sizeof text,
+                 "{'descr': '%c%s', 'fortran_order': False, 'shape': (%" PRId64 ", %d, %d), }",
+                 little ? '<' : '>', array->single ? "f4" : "f8", job->frame_count,
+                 job->def->point_count, array->width);
+    const int unpadded = 10 + length + 1;
+    const int size = (unpadded + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - 10;
+    const unsigned char head[10] = {0x93,
+                                    'N',
+                                    'U',
+                                    'M',
+                                    'P',
+                                    'Y',
+                                    1,
+                                    0,
+                                    (unsigned char)(size % 256),
+                                    (unsigned char)(size / 256)};
+    fil_file_put(writer, head, sizeof head);
+    fil_file_print(writer, "%s%*s\n", text, size - 1 - length, "");
+}
+
+static void put_values(FilFileWriter *writer, const double *values, size_t count, bool single) {
+    if (!single) {
+        fil_file_put(writer, values, count * sizeof *values);
+        return;
+    }
+    for (size_t k = 0; k < count; k++) {
+        const float value = (float)values[k];
+        fil_file_put(writer, &value, sizeof value);
+    }
+}
+
+static FilStatus put_frames(FilExport *job, FilFileWriter *writers, double *times) {
+    for (int64_t k = 0; k < job->frame_count; k++) {
+        FilFrame frame = {0};
+        FIL_TRY(fil_export_read(job, k, &frame));
+        times[k] = frame.time;
+        for (int a = 0; a < ARRAY_COUNT; a++) {
+            const double *values =
+                *(const double *const *)(const void *)((const char *)&frame + arrays[a].member);
+            put_values(&writers[a], values, (size_t)job->def->point_count * (size_t)arrays[a].width,
+                       arrays[a].single);
+        }
+    }
+    return FIL_OK;
+}
+
+static void print_text(FilFileWriter *writer, const char *text) {
+    fil_file_put(writer, "\"", 1);
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\') {
+            fil_file_put(writer, "\\", 1);
+        }
+        if ((unsigned char)*c < 32) {
+            fil_file_print(writer, "\\u%04x", (unsigned)*c);
+        } else {
+            fil_file_put(writer, c, 1);
+        }
+    }
+    fil_file_put(writer, "\"", 1);
+}
+
+static FilStatus write_json(FilExport *job, FilFileWriter *writer, const double *times) {
+    const FilResultDef *def = job->def;
+    FIL_TRY(fil_export_begin(job, writer, -1, ".json"));
+    fil_file_print(writer, "{\n  \"name\": ");
+    print_text(writer, def->name);
+    fil_file_print(writer, ",\n  \"up\": \"%c\",\n  \"frames\": [", job->options->y_up ? 'y' : 'z');
+    for (int64_t k = 0; k < job->frame_count; k++) {
+        fil_file_print(writer, "%s%" PRId64, k > 0 ? ", " : "", fil_export_index(job, k));
+    }
+    fil_file_print(writer, "],\n  \"times\": [");
+    for (int64_t k = 0; k < job->frame_count; k++) {
+        fil_file_print(writer, "%s%.17g", k > 0 ? ", " : "", times[k]);
+    }
+    fil_file_print(writer, "],\n  \"rods\": [");
+    for (int r = 0; r < def->rod_count; r++) {
+        const FilResultRod *rod = &def->rods[r];
+        fil_file_print(writer, "%s\n    {\"name\": ", r > 0 ? "," : "");
+        print_text(writer, rod->name);
+        fil_file_print(writer,
+                       ", \"model\": \"%s\", \"length\": %.17g, \"radius\": %.17g, "
+                       "\"first_point\": %d, \"point_count\": %d}",
+                       fil_rod_model_name(rod->model), rod->length, rod->radius, rod->first_point,
+                       rod->point_count);
+    }
+    fil_file_print(writer, "\n  ]\n}\n");
+    return fil_export_end(job, writer, FIL_OK);
+}
+
+static FilStatus write_arrays(FilExport *job, FilFileWriter *writers, double *times) {
+    FilStatus status = FIL_OK;
+    int begun = 0;
+    for (; status == FIL_OK && begun < ARRAY_COUNT; begun += status == FIL_OK) {
+        status = fil_export_begin(job, &writers[begun], -1, arrays[begun].suffix);
+        if (status == FIL_OK) {
+            print_header(&writers[begun], job, &arrays[begun]);
+        }
+    }
+    if (status == FIL_OK) {
+        status = put_frames(job, writers, times);
+    }
+    for (int a = 0; a < begun; a++) {
+        status = fil_export_end(job, &writers[a], status);
+    }
+    return status == FIL_OK ? write_json(job, &writers[0], times) : status;
+}
+
+static FilStatus write_run(FilExport *job) {
+    FilArena memory = fil_arena_make(NULL); // the scratch of the job is reset with every frame
+    FilFileWriter *writers = FIL_NEW(&memory, FilFileWriter, ARRAY_COUNT);
+    double *times = FIL_NEW(&memory, double, job->frame_count);
+    const FilStatus status = memory.failed ? fil_fail(job->error, FIL_E_NO_MEMORY,
+                                                      "there is not enough memory to export")
+                                           : write_arrays(job, writers, times);
+    fil_arena_destroy(&memory);
+    return status;
+}
+
+const FilExportKind fil_export_npy = {.run = write_run,
+                                      .run_suffixes = {"-position.npy", "-velocity.npy",
+                                                       "-quaternion.npy", "-curvature.npy",
+                                                       ".json"}};

@@ -1,0 +1,44 @@
+#ifndef FIL_IO_EXPORT_PARTS_H
+#define FIL_IO_EXPORT_PARTS_H
+
+// What the exporters share.
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "filum/export.h"
+#include "io/atomic.h"
+
+/// An export under way. Frames are those chosen, counted from 0.
+typedef struct FilExport {
+    FilResult *result;
+    const FilResultDef *def;
+    const FilExportOptions *options;
+    const char *folder, *name;
+    int64_t frame_count;
+    int64_t file_count; // written so far
+    FilArena scratch;   // reset for each frame
+    FilError *error;
+} FilExport;
+
+/// One format: the file of a frame (NULL: it has none), and files of the run as a whole.
+typedef struct FilExportKind {
+    FilStatus (*frame)(FilExport *job, int64_t k, const FilFrame *frame);
+    FilStatus (*run)(FilExport *job);
+    const char *frame_suffix;    // of the frame's file, after its number
+    const char *run_suffixes[6]; // of the files of the run, up to a NULL
+} FilExportKind;
+
+extern const FilExportKind fil_export_vtp, fil_export_csv, fil_export_npy, fil_export_obj;
+
+/// The number in the result of chosen frame `k`.
+int64_t fil_export_index(const FilExport *job, int64_t k);
+/// Read chosen frame `k`, turned as the options ask; it lives in the result and in scratch.
+FilStatus fil_export_read(FilExport *job, int64_t k, FilFrame *frame) FIL_MUST_CHECK;
+
+/// Begin the file of chosen frame `k`, or of the run (k = -1) with this suffix; end with
+/// fil_export_end(), which counts it.
+FilStatus fil_export_begin(FilExport *job, FilFileWriter *writer, int64_t k,
+                           const char *suffix) FIL_MUST_CHECK;
+FilStatus fil_export_end(FilExport *job, FilFileWriter *writer, FilStatus so_far) FIL_MUST_CHECK;
+
+#endif

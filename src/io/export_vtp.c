@@ -1,0 +1,184 @@
+// export_vtp.c - VTK's XML PolyData, for ParaView: lines with arrays on their points.
+//
+// A file is a short XML text that says where each array lies in the raw bytes that follow it:
+// every array is its length in bytes (64 bits), then its numbers. The .pvd file lists the frames
+// with their times.
+#include "export_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { ARRAY_COUNT = 10, LINES_FROM = 1, POINT_DATA_FROM = 3 };
+
+typedef struct Array {
+    const char *name, *type;
+    int width;
+    size_t size; // bytes
+    const void *bytes;
+} Array;
+
+static double norm(const double *v, int count) {
+    double sum = 0.0;
+    for (int k = 0; k < count; k++) {
+        sum += v[k] * v[k];
+    }
+    return sqrt(sum);
+}
+
+// Points that lines join, and where each line ends.
+static void fill_lines(const FilResultDef *def, int64_t *connectivity, int64_t *offsets) {
+    int64_t used = 0;
+    for (int l = 0; l < def->line_count; l++) {
+        for (int i = 0; i < def->lines[l].point_count; i++) {
+            connectivity[used++] = def->lines[l].first_point + i;
+        }
+        offsets[l] = used;
+    }
+}
+
+static int64_t count_joined(const FilResultDef *def) {
+    int64_t count = 0;
+    for (int l = 0; l < def->line_count; l++) {
+        count += def->lines[l].point_count;
+    }
+    return count;
+}
+
+typedef struct PointData {
+    float *radius, *speed, *curvature, *twist, *velocity, *s;
+    int *rod;
+} PointData;
+
+static void fill_points(const FilResultDef *def, const FilFrame *frame, PointData *data) {
+    for (int r = 0; r < def->rod_count; r++) {
+        const FilResultRod *rod = &def->rods[r];
+        for (int i = rod->first_point; i < rod->first_point + rod->point_count; i++) {
+            const double *kappa = frame->curvature + 3 * (size_t)i;
+            const double *v = frame->velocity + 3 * (size_t)i;
+            data->radius[i] = (float)rod->radius;
+            data->speed[i] = (float)norm(v, 3);
+            data->curvature[i] = (float)norm(kappa + 1, 2);
+            data->twist[i] = (float)kappa[0];
+            data->s[i] = (float)def->points[i].s;
+            data->rod[i] = r;
+            for (int k = 0; k < 3; k++) {
+                data->velocity[3 * i + k] = (float)v[k];
+            }
+        }
+    }
+}
+
+static void print_array(FilFileWriter *writer, const Array *array, uint64_t *offset) {
+    fil_file_print(writer,
+                   "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
+                   "format=\"appended\" offset=\"%" PRIu64 "\"/>\n",
+                   array->type, array->name, array->width, *offset);
+    *offset += sizeof(uint64_t) + array->size;
+}
+
+static void print_head(FilFileWriter *writer, const FilExport *job, double time,
+                       const Array arrays[ARRAY_COUNT]) {
+    const uint16_t probe = 1;
+    const bool little = *(const unsigned char *)&probe == 1;
+    uint64_t offset = 0;
+    fil_file_print(writer,
+                   "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+                   "byte_order=\"%s\" header_type=\"UInt64\">\n<PolyData>\n<FieldData>\n"
+                   "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+                   "format=\"ascii\">%.17g</DataArray>\n</FieldData>\n",
+                   little ? "LittleEndian" : "BigEndian", time);
+    fil_file_print(writer,
+                   "<Piece NumberOfPoints=\"%d\" NumberOfVerts=\"0\" NumberOfLines=\"%d\" "
+                   "NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n<Points>\n",
+                   job->def->point_count, job->def->line_count);
+    for (int k = 0; k < ARRAY_COUNT; k++) {
+        if (k == LINES_FROM) {
+            fil_file_print(writer, "</Points>\n<Lines>\n");
+        }
+        if (k == POINT_DATA_FROM) {
+            fil_file_print(writer,
+                           "</Lines>\n<PointData Scalars=\"speed\" Vectors=\"velocity\">\n");
+        }
+        print_array(writer, &arrays[k], &offset);
+    }
+    fil_file_print(writer, "</PointData>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">_");
+}
+
+static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
+    const FilResultDef *def = job->def;
+    const size_t n = (size_t)def->point_count, joined = (size_t)count_joined(def);
+    PointData data = {.radius = FIL_NEW(&job->scratch, float, n),
+                      .speed = FIL_NEW(&job->scratch, float, n),
+                      .curvature = FIL_NEW(&job->scratch, float, n),
+                      .twist = FIL_NEW(&job->scratch, float, n),
+                      .velocity = FIL_NEW(&job->scratch, float, 3 * n),
+                      .s = FIL_NEW(&job->scratch, float, n),
+                      .rod = FIL_NEW(&job->scratch, int, n)};
+    int64_t *connectivity = FIL_NEW(&job->scratch, int64_t, joined);
+    int64_t *offsets = FIL_NEW(&job->scratch, int64_t, def->line_count);
+    FilFileWriter *writer = FIL_NEW(&job->scratch, FilFileWriter, 1);
+    if (job->scratch.failed) {
+        return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
+    }
+    fill_points(def, frame, &data);
+    fill_lines(def, connectivity, offsets);
+    const Array arrays[ARRAY_COUNT] = {
+        {"Points", "Float64", 3, 3 * n * sizeof(double), frame->position},
+        {"connectivity", "Int64", 1, joined * sizeof(int64_t), connectivity},
+        {"offsets", "Int64", 1, (size_t)def->line_count * sizeof(int64_t), offsets},
+        {"radius", "Float32", 1, n * sizeof(float), data.radius},
+        {"speed", "Float32", 1, n * sizeof(float), data.speed},
+        {"curvature", "Float32", 1, n * sizeof(float), data.curvature},
+        {"twist", "Float32", 1, n * sizeof(float), data.twist},
+        {"velocity", "Float32", 3, 3 * n * sizeof(float), data.velocity},
+        {"s", "Float32", 1, n * sizeof(float), data.s},
+        {"rod", "Int32", 1, n * sizeof(int), data.rod},
+    };
+    FIL_TRY(fil_export_begin(job, writer, k, ".vtp"));
+    print_head(writer, job, frame->time, arrays);
+    for (int a = 0; a < ARRAY_COUNT; a++) {
+        const uint64_t size = arrays[a].size;
+        fil_file_put(writer, &size, sizeof size);
+        fil_file_put(writer, arrays[a].bytes, arrays[a].size);
+    }
+    fil_file_print(writer, "\n</AppendedData>\n</VTKFile>\n");
+    return fil_export_end(job, writer, FIL_OK);
+}
+
+// A name as XML wants it.
+static void print_quoted(FilFileWriter *writer, const char *text) {
+    for (const char *c = text; *c != '\0'; c++) {
+        const char *const quoted = *c == '&'   ? "&amp;"
+                                   : *c == '<' ? "&lt;"
+                                   : *c == '"' ? "&quot;"
+                                               : NULL;
+        fil_file_put(writer, quoted != NULL ? quoted : c, quoted != NULL ? strlen(quoted) : 1);
+    }
+}
+
+static FilStatus write_list(FilExport *job) {
+    fil_arena_reset(&job->scratch);
+    FilFileWriter *writer = FIL_NEW(&job->scratch, FilFileWriter, 1);
+    double *times = FIL_NEW(&job->scratch, double, fil_export_index(job, job->frame_count));
+    if (job->scratch.failed) {
+        return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
+    }
+    const int64_t count = fil_export_index(job, job->frame_count - 1) + 1;
+    FIL_TRY(fil_result_read_times(job->result, 0, count, times, job->error));
+    FIL_TRY(fil_export_begin(job, writer, -1, ".pvd"));
+    fil_file_print(writer,
+                   "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n"
+                   "<Collection>\n");
+    for (int64_t k = 0; k < job->frame_count; k++) {
+        const int64_t index = fil_export_index(job, k);
+        fil_file_print(writer, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"", times[index]);
+        print_quoted(writer, job->name);
+        fil_file_print(writer, "-%06" PRId64 ".vtp\"/>\n", index);
+    }
+    fil_file_print(writer, "</Collection>\n</VTKFile>\n");
+    return fil_export_end(job, writer, FIL_OK);
+}
+
+const FilExportKind fil_export_vtp = {
+    .frame = write_frame, .run = write_list, .frame_suffix = ".vtp", .run_suffixes = {".pvd"}};
