@@ -61,7 +61,7 @@ static size_t field_size(const FilField *field) {
     }
 }
 
-size_t fil_table_packed_size(const FilTable *table) {
+size_t fil_hdf_table_packed_size(const FilHdfTable *table) {
     size_t size = 0;
     for (int k = 0; k < table->field_count; k++) {
         size += field_size(&table->fields[k]);
@@ -113,8 +113,8 @@ static hid_t make_field_type(const FilField *field) {
     return array;
 }
 
-static hid_t make_row_type(const FilTable *table) {
-    const hid_t type = H5Tcreate(H5T_COMPOUND, fil_table_packed_size(table));
+static hid_t make_row_type(const FilHdfTable *table) {
+    const hid_t type = H5Tcreate(H5T_COMPOUND, fil_hdf_table_packed_size(table));
     size_t offset = 0;
     for (int k = 0; type >= 0 && k < table->field_count; k++) {
         const FilField *field = &table->fields[k];
@@ -137,7 +137,7 @@ typedef struct Run {
     size_t from, to, size;
 } Run;
 
-static int find_runs(const FilTable *table, Run runs[FIL_TABLE_FIELDS]) {
+static int find_runs(const FilHdfTable *table, Run runs[FIL_TABLE_FIELDS]) {
     FIL_ASSERT(table->field_count <= FIL_TABLE_FIELDS);
     int count = 0;
     size_t packed = 0;
@@ -154,10 +154,10 @@ static int find_runs(const FilTable *table, Run runs[FIL_TABLE_FIELDS]) {
     return count;
 }
 
-static void pack(const FilTable *table, int64_t count, const char *rows, char *packed) {
+static void pack(const FilHdfTable *table, int64_t count, const char *rows, char *packed) {
     Run runs[FIL_TABLE_FIELDS];
     const int run_count = find_runs(table, runs);
-    const size_t size = fil_table_packed_size(table);
+    const size_t size = fil_hdf_table_packed_size(table);
     for (int64_t i = 0; i < count; i++, rows += table->row_size, packed += size) {
         for (int k = 0; k < run_count; k++) {
             memcpy(packed + runs[k].to, rows + runs[k].from, runs[k].size);
@@ -165,10 +165,10 @@ static void pack(const FilTable *table, int64_t count, const char *rows, char *p
     }
 }
 
-static void unpack(const FilTable *table, int64_t count, char *rows, const char *packed) {
+static void unpack(const FilHdfTable *table, int64_t count, char *rows, const char *packed) {
     Run runs[FIL_TABLE_FIELDS];
     const int run_count = find_runs(table, runs);
-    const size_t size = fil_table_packed_size(table);
+    const size_t size = fil_hdf_table_packed_size(table);
     memset(rows, 0, (size_t)count * table->row_size);
     for (int64_t i = 0; i < count; i++, rows += table->row_size, packed += size) {
         for (int k = 0; k < run_count; k++) {
@@ -178,7 +178,8 @@ static void unpack(const FilTable *table, int64_t count, char *rows, const char 
 }
 
 // Enumerations are used as indices, texts as strings: a file is not believed.
-static bool check_field(const FilTable *table, const FilField *field, int64_t count, char *rows) {
+static bool check_field(const FilHdfTable *table, const FilField *field, int64_t count,
+                        char *rows) {
     const Names names = names_of(field->type);
     for (int64_t i = 0; i < count; i++) {
         char *at = rows + (size_t)i * table->row_size + field->offset;
@@ -195,7 +196,7 @@ static bool check_field(const FilTable *table, const FilField *field, int64_t co
     return true;
 }
 
-static bool check_rows(const FilTable *table, int64_t count, char *rows) {
+static bool check_rows(const FilHdfTable *table, int64_t count, char *rows) {
     for (int k = 0; k < table->field_count; k++) {
         const FilField *field = &table->fields[k];
         const bool plain = field->type != FIL_FIELD_TEXT && names_of(field->type).count == 0;
@@ -232,7 +233,7 @@ herr_t fil_hdf_text(hid_t file, const char *name, const char *text) {
     return done;
 }
 
-static bool write_units(hid_t dataset, const FilTable *table) {
+static bool write_units(hid_t dataset, const FilHdfTable *table) {
     bool fine = fil_hdf_attribute(dataset, "about", table->text) >= 0;
     for (int k = 0; fine && k < table->field_count; k++) {
         const FilField *field = &table->fields[k];
@@ -241,7 +242,7 @@ static bool write_units(hid_t dataset, const FilTable *table) {
     return fine;
 }
 
-hid_t fil_table_create(hid_t file, const FilTable *table, int64_t count) {
+hid_t fil_hdf_table_create(hid_t file, const FilHdfTable *table, int64_t count) {
     const bool grows = table->chunk_rows > 0;
     const hsize_t rows = grows ? 0 : (hsize_t)count, most = grows ? H5S_UNLIMITED : rows;
     const hsize_t chunk = (hsize_t)table->chunk_rows;
@@ -315,13 +316,13 @@ int64_t fil_hdf_rows_count(hid_t dataset) {
     return get_extent(dataset, extent) < 1 ? -1 : (int64_t)extent[0];
 }
 
-bool fil_table_write(hid_t dataset, const FilTable *table, int64_t first, int64_t count,
-                     const void *rows, FilArena *scratch) {
+bool fil_hdf_table_write(hid_t dataset, const FilHdfTable *table, int64_t first, int64_t count,
+                         const void *rows, FilArena *scratch) {
     if (count == 0) {
         return true;
     }
     const FilArenaMark mark = fil_arena_mark(scratch);
-    char *packed = fil_arena_get(scratch, (size_t)count, fil_table_packed_size(table));
+    char *packed = fil_arena_get(scratch, (size_t)count, fil_hdf_table_packed_size(table));
     const hid_t type = packed != NULL ? make_row_type(table) : -1;
     bool done = false;
     if (type >= 0 && (table->chunk_rows == 0 || fil_hdf_rows_resize(dataset, first + count))) {
@@ -333,13 +334,13 @@ bool fil_table_write(hid_t dataset, const FilTable *table, int64_t first, int64_
     return done;
 }
 
-bool fil_table_read(hid_t dataset, const FilTable *table, int64_t first, int64_t count, void *rows,
-                    FilArena *scratch) {
+bool fil_hdf_table_read(hid_t dataset, const FilHdfTable *table, int64_t first, int64_t count,
+                        void *rows, FilArena *scratch) {
     if (count == 0) {
         return true;
     }
     const FilArenaMark mark = fil_arena_mark(scratch);
-    char *packed = fil_arena_get_zeroed(scratch, (size_t)count, fil_table_packed_size(table));
+    char *packed = fil_arena_get_zeroed(scratch, (size_t)count, fil_hdf_table_packed_size(table));
     const hid_t type = packed != NULL ? make_row_type(table) : -1;
     bool done = false;
     if (type >= 0 && fil_hdf_rows_read(dataset, type, first, count, packed)) {

@@ -30,30 +30,30 @@ typedef struct FilField {
     int count; // numbers of the field: 1, or 3 of a vector
 } FilField;
 
-typedef struct FilTable {
+typedef struct FilHdfTable {
     const char *path; // in the file
     const char *text; // what it holds, an attribute of the dataset
     const FilField *fields;
     int field_count;
     int chunk_rows;  // 0: it does not grow
     size_t row_size; // of the struct
-} FilTable;
+} FilHdfTable;
 
 /// Make the dataset, of `count` rows where it does not grow, empty otherwise. Every field's unit is
 /// an attribute of the field's name. Negative on failure.
-hid_t fil_table_create(hid_t file, const FilTable *table, int64_t count);
+hid_t fil_hdf_table_create(hid_t file, const FilHdfTable *table, int64_t count);
 
 /// Bytes of a row in the file.
-size_t fil_table_packed_size(const FilTable *table);
+size_t fil_hdf_table_packed_size(const FilHdfTable *table);
 
 /// Write `count` rows from row `first` on, after growing the dataset to end there. `scratch` holds
 /// them packed meanwhile.
-bool fil_table_write(hid_t dataset, const FilTable *table, int64_t first, int64_t count,
-                     const void *rows, FilArena *scratch);
+bool fil_hdf_table_write(hid_t dataset, const FilHdfTable *table, int64_t first, int64_t count,
+                         const void *rows, FilArena *scratch);
 
 /// Read rows; enumerations are in range, texts end. False when that cannot be.
-bool fil_table_read(hid_t dataset, const FilTable *table, int64_t first, int64_t count, void *rows,
-                    FilArena *scratch);
+bool fil_hdf_table_read(hid_t dataset, const FilHdfTable *table, int64_t first, int64_t count,
+                        void *rows, FilArena *scratch);
 
 /// A string attribute, and a string dataset. Negative on failure.
 herr_t fil_hdf_attribute(hid_t object, const char *name, const char *text);

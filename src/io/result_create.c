@@ -47,10 +47,10 @@ static hid_t create_series(const FilResult *result, const FilSeries *series) {
 }
 
 static bool write_rows(FilResult *result, FilResultTable which, const void *rows, int count) {
-    const FilTable *table = &fil_result_tables[which];
-    const hid_t dataset = fil_table_create(result->file, table, count);
+    const FilHdfTable *table = &fil_result_tables[which];
+    const hid_t dataset = fil_hdf_table_create(result->file, table, count);
     const bool done =
-        dataset >= 0 && fil_table_write(dataset, table, 0, count, rows, &result->scratch);
+        dataset >= 0 && fil_hdf_table_write(dataset, table, 0, count, rows, &result->scratch);
     fil_hdf_close(dataset);
     return done;
 }
@@ -130,7 +130,7 @@ bool fil_result_start_streaming(FilResult *result) {
 static bool create_growing(FilResult *result) {
     bool done = true;
     for (int k = 0; done && k < FIL_TABLE_GROWING; k++) {
-        result->tables[k] = fil_table_create(result->file, &fil_result_tables[k], 0);
+        result->tables[k] = fil_hdf_table_create(result->file, &fil_result_tables[k], 0);
         done = result->tables[k] >= 0;
     }
     for (int k = 0; done && k < FIL_SERIES_COUNT; k++) {

@@ -251,8 +251,8 @@ static FilStatus cut(FilResult *result, int64_t frame_count, int64_t step_count,
     }
     FilFrameRow row = {0};
     if (frame_count > 0 &&
-        !fil_table_read(result->tables[FIL_TABLE_FRAMES], &fil_result_tables[FIL_TABLE_FRAMES],
-                        frame_count - 1, 1, &row, &result->scratch)) {
+        !fil_hdf_table_read(result->tables[FIL_TABLE_FRAMES], &fil_result_tables[FIL_TABLE_FRAMES],
+                            frame_count - 1, 1, &row, &result->scratch)) {
         return fil_result_fail_hdf(result, "read", error);
     }
     const int64_t rows[FIL_TABLE_GROWING] = {

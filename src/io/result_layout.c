@@ -106,7 +106,7 @@ static const FilField solid_fields[] = {
         .chunk_rows = (chunk), .row_size = sizeof(row)                                   \
     }
 
-const FilTable fil_result_tables[FIL_TABLE_COUNT] = {
+const FilHdfTable fil_result_tables[FIL_TABLE_COUNT] = {
     [FIL_TABLE_FRAMES] = TABLE("/frames", frame_fields, FilFrameRow, 128,
                                "a row for each frame, written last: what it counts is there"),
     [FIL_TABLE_STEPS] = TABLE("/steps", step_fields, FilResultStep, 128,

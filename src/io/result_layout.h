@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "filum/result.h"
-#include "io/table.h"
+#include "io/hdf_table.h"
 
 #define FIL_RESULT_FORMAT "filum result"
 enum { FIL_RESULT_FORMAT_VERSION = 1 };
@@ -33,7 +33,7 @@ typedef enum FilResultTable {
     FIL_TABLE_COUNT
 } FilResultTable;
 
-extern const FilTable fil_result_tables[FIL_TABLE_COUNT];
+extern const FilHdfTable fil_result_tables[FIL_TABLE_COUNT];
 
 // Arrays with one entry for each frame: path, member of FilFrame, member of FilResultDef that
 // counts, numbers of each, how they are stored, unit.

@@ -55,14 +55,14 @@ static bool load_number(const FilResult *result, const char *name, hid_t type, v
 
 // A table that does not grow; NULL when it cannot be read.
 static void *load_rows(FilResult *result, FilResultTable which, int *count) {
-    const FilTable *table = &fil_result_tables[which];
+    const FilHdfTable *table = &fil_result_tables[which];
     const hid_t dataset = H5Dopen2(result->file, table->path, H5P_DEFAULT);
     const int64_t rows = dataset >= 0 ? fil_hdf_rows_count(dataset) : -1;
     void *list = NULL;
     if (rows >= 0 && rows <= INT_MAX) {
         list = fil_arena_get(&result->keep, (size_t)rows + 1, table->row_size);
     }
-    if (list != NULL && !fil_table_read(dataset, table, 0, rows, list, &result->scratch)) {
+    if (list != NULL && !fil_hdf_table_read(dataset, table, 0, rows, list, &result->scratch)) {
         list = NULL;
     }
     fil_hdf_close(dataset);
@@ -250,8 +250,8 @@ int64_t fil_result_step_count(FilResult *result) {
 
 static FilStatus read_rows(FilResult *result, FilResultTable which, int64_t first, int64_t count,
                            void *rows, FilError *error) {
-    if (!fil_table_read(result->tables[which], &fil_result_tables[which], first, count, rows,
-                        &result->scratch)) {
+    if (!fil_hdf_table_read(result->tables[which], &fil_result_tables[which], first, count, rows,
+                            &result->scratch)) {
         return fil_result_fail_hdf(result, "read", error);
     }
     return FIL_OK;

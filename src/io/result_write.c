@@ -75,9 +75,9 @@ FilStatus fil_result_add_step(FilResult *result, const FilResultStep *step, FilE
 }
 
 static bool write_steps(FilResult *result) {
-    if (!fil_table_write(result->tables[FIL_TABLE_STEPS], &fil_result_tables[FIL_TABLE_STEPS],
-                         result->step_count, result->pending_count, result->pending,
-                         &result->scratch)) {
+    if (!fil_hdf_table_write(result->tables[FIL_TABLE_STEPS], &fil_result_tables[FIL_TABLE_STEPS],
+                             result->step_count, result->pending_count, result->pending,
+                             &result->scratch)) {
         return false;
     }
     result->step_count += result->pending_count;
@@ -98,19 +98,20 @@ static bool write_frame(FilResult *result, const FilFrame *frame) {
             fil_hdf_rows_write(result->series[k], H5T_NATIVE_DOUBLE, result->frame_count, 1, array);
     }
     done = done &&
-           fil_table_write(result->tables[FIL_TABLE_CONTACTS],
-                           &fil_result_tables[FIL_TABLE_CONTACTS], result->contact_count,
-                           frame->contact_count, frame->contacts, &result->scratch) &&
+           fil_hdf_table_write(result->tables[FIL_TABLE_CONTACTS],
+                               &fil_result_tables[FIL_TABLE_CONTACTS], result->contact_count,
+                               frame->contact_count, frame->contacts, &result->scratch) &&
            write_steps(result) && flush_all(result);
     const FilFrameRow row = {.time = frame->time,
                              .step = frame->step,
                              .first_contact = result->contact_count,
                              .contact_count = frame->contact_count,
                              .energy = frame->energy};
-    done = done &&
-           fil_table_write(result->tables[FIL_TABLE_FRAMES], &fil_result_tables[FIL_TABLE_FRAMES],
-                           result->frame_count, 1, &row, &result->scratch) &&
-           H5Dflush(result->tables[FIL_TABLE_FRAMES]) >= 0 && result->reason == 0;
+    done =
+        done &&
+        fil_hdf_table_write(result->tables[FIL_TABLE_FRAMES], &fil_result_tables[FIL_TABLE_FRAMES],
+                            result->frame_count, 1, &row, &result->scratch) &&
+        H5Dflush(result->tables[FIL_TABLE_FRAMES]) >= 0 && result->reason == 0;
     if (done) {
         result->frame_count++;
         result->contact_count += frame->contact_count;
