@@ -121,7 +121,6 @@ static void move(FilRod *rod, const double *dx) {
 const FilRodTable fil_rod_corde = {
     .name = "corde",
     .framed = true,
-    .linear = true,
     .rows = {{[FIL_END_SLIDING] = 2}, {[FIL_END_SLIDING] = 2}},
     .create = fil_corde_create,
     .check_natural = fil_corde_check_natural,

@@ -131,6 +131,8 @@ FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *
 void fil_reduced_refresh(FilRod *rod);
 
 // --- reduced_step.c ------------------------------------------------------------------------------
+bool fil_reduced_correct(FilRod *rod, double dt, const double *velocity, const double *push,
+                         double *rhs);
 double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 void fil_reduced_solve(const FilRod *rod, double *x);
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity);

@@ -137,7 +137,7 @@ static bool skip_pair(const void *user, int i, int j) {
         return body->rooted == 1 + (a->obstacle < 0 ? b->obstacle : a->obstacle);
     }
     if (a->body != b->body) {
-        return false;
+        return world->apart_count > 0 && fil_world_are_joined(world, i, j);
     }
     return !world->bodies[a->body].surface.self || are_neighbours(world, a, b);
 }

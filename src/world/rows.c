@@ -178,6 +178,7 @@ typedef struct Push {
     const FilRows *rows;
     const double *r;
     double *out;
+    bool solve;
 } Push;
 
 static void push_range(void *context, int first, int last) {
@@ -200,11 +201,18 @@ static void push_range(void *context, int first, int last) {
                 }
             }
         }
-        self->table->solve(self->self, 1, v);
+        if (push->solve) {
+            self->table->solve(self->self, 1, v);
+        }
     }
 }
 
-void fil_rows_push(const FilWorld *world, const FilRows *rows, const double *r, double *out) {
+void fil_rows_gather(const FilWorld *world, const FilRows *rows, const double *r, double *out) {
     Push push = {.world = world, .rows = rows, .r = r, .out = out};
+    fil_parallel_ranges(world->body_count, 8, world->threads, push_range, &push);
+}
+
+void fil_rows_push(const FilWorld *world, const FilRows *rows, const double *r, double *out) {
+    Push push = {.world = world, .rows = rows, .r = r, .out = out, .solve = true};
     fil_parallel_ranges(world->body_count, 8, world->threads, push_range, &push);
 }

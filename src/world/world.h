@@ -18,8 +18,7 @@ typedef struct FilBody {
     FilBodyKind kind;
     int index; // among its kind
     int dof_count;
-    bool linear;  // v+ is linear in the impulses: one linearisation is exact
-    bool elastic; // it is not because of its elasticity, else because of velocity terms
+    bool linear; // v+ is linear in the impulses: one linearisation is enough
     FilSurface surface;
     double radius, margin;        // m, of the capsules (0: a solid); how far ahead contacts are seen
     int first_piece, piece_count; // among the world's pieces
@@ -109,8 +108,10 @@ struct FilWorld {
     FilWorldMaterial *materials;
     FilPairLaw *laws;
     FilJoint *joints;
+    int (*apart)[2]; // pairs of pieces at joints, which never touch; lower piece first, sorted
     int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room;
     int material_count, material_room, law_count, law_room, joint_count, joint_room;
+    int apart_count, apart_room;
     int rod_count, rigid_count, point_count;
     int rooted_count; // pieces that were looked at for their roots
     int *rods, *rigids; // bodies by kind
@@ -137,6 +138,8 @@ typedef struct FilWorldTry {
     FilPose *poses[2];      // [point_count] for that
     double *before, *after; // [dof_count] velocities: linearised there, found
     double *free_velocity;  // [dof_count]
+    double *push;           // [dof_count] N s: generalised impulses
+    double *energies;       // [body_count] J, at the start of the step
     double *shift;          // [dof_count] m: correction of the configuration
     bool shifted;           // there is one
     double *states;         // of all bodies at the start of the step
@@ -185,6 +188,8 @@ void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilP
 
 // --- joints.c ------------------------------------------------------------------------------------
 
+/// Whether two pieces are next to a joint between their bodies.
+bool fil_world_are_joined(const FilWorld *world, int i, int j);
 /// Append the joints to the contacts of a step.
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 
