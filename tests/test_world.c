@@ -436,7 +436,8 @@ static void rods_shot_at_each_other_never_pass_through(void) {
         FilWorldDef def = exact_def(1e-2);
         memset(def.gravity, 0, sizeof def.gravity);
         FilWorld *world = make_world(&def, 0.3, 0.0);
-        FilRodDef a = log_def(model, 0.0), b = log_def(model, 1.0);
+        FilRodDef a = log_def(model, 0.0), b = log_def(model, 0.5);
+        a.section.young = b.section.young = 2e11;
         const double y[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
         memcpy(b.root.axis, y, sizeof y);
         b.root.position[0] = 0.45;
@@ -446,12 +447,12 @@ static void rods_shot_at_each_other_never_pass_through(void) {
         FilError error;
         for (int i = 0; i < 17; i++) {
             double part = i == 0 || i == 16 ? 0.5 : 1.0;
-            shot[i] = (FilRodLoad){.s = i / 16.0, .force = {0.0, 0.0, -9000.0 * part / 16.0}};
+            shot[i] = (FilRodLoad){.s = i / 16.0, .force = {0.0, 0.0, -3000.0 * part / 16.0}};
         }
         must(fil_rod_set_loads(rods[1], shot, 17, &error), &error);
-        (void)take_step(world); // 90 m/s: 0.9 m in a step, 45 diameters
+        (void)take_step(world); // 30 m/s: 0.3 m in a step, 15 diameters
         must(fil_rod_set_loads(rods[1], NULL, 0, &error), &error);
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 2; k++) {
             FilStepInfo info = take_step(world);
             CHECK(info.missed_count == 0);
             CHECK(height_between(rods[0], rods[1]) > 0.0);

@@ -547,7 +547,8 @@ static bool did_gain(const FilWorld *world, const FilWorldTry *step) {
             const double *push = step->push + body->first_dof, *v = step->after + body->first_dof;
             work = fil_dot(push, v, body->dof_count);
         }
-        if (now - step->energies[i] - work > most_gain * kinetic) {
+        double before = step->energies[i], noise = 1e-9 * (fabs(now) + fabs(before) + fabs(work));
+        if (now - before - work > most_gain * kinetic + noise) {
             return true;
         }
     }
