@@ -133,6 +133,7 @@ const FilRodTable fil_rod_corde = {
     .move = move,
     .at = fil_corde_at,
     .jacobian = fil_corde_jacobian,
+    .span = fil_corde_span,
     .curvature_at = fil_corde_curvature_at,
     .end_rows = end_rows,
     .energy = fil_corde_energy,

@@ -124,6 +124,8 @@ struct FilRodTable {
     // turn v into velocity (3) and spin (3): jacobian is 6 x dof_count, row-major.
     void (*at)(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
     void (*jacobian)(const FilRod *rod, int element, double u, double *jacobian);
+    // The unknowns first .. last - 1 are all that move sections of this element.
+    void (*span)(const FilRod *rod, int element, int *first, int *last);
     void (*curvature_at)(const FilRod *rod, int element, double u, double kappa[3]);
 
     // Rows C that hold the ends beyond what the coordinates already hold: C dx = -error brings the

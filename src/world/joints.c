@@ -44,7 +44,8 @@ static void look_at(const FilWorld *world, const FilPlace *place, int obstacle, 
         rod->table->at(rod, piece->element, piece->u[1], &end[1], NULL);
         *pose = end[place->t < 0.5 ? 0 : 1];
         for (int k = 0; k < 3; k++) {
-            pose->position[k] = (1.0 - place->t) * end[0].position[k] + place->t * end[1].position[k];
+            pose->position[k] =
+                (1.0 - place->t) * end[0].position[k] + place->t * end[1].position[k];
         }
         return;
     }

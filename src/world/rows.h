@@ -35,8 +35,8 @@ void fil_rows_velocity(const FilWorld *world, const FilWorldTry *step, const Fil
 /// are left alone.
 void fil_rows_gather(const FilWorld *world, const FilRows *rows, const double *r, double *out);
 
-/// What the impulses r (3 per contact) do to the velocities of the bodies in contact, P H^T r; those
-/// of others are left alone.
+/// What the impulses r (3 per contact) do to the velocities of the bodies in contact, P H^T r;
+/// those of others are left alone.
 void fil_rows_push(const FilWorld *world, const FilRows *rows, const double *r, double *out);
 
 #endif

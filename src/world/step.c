@@ -19,7 +19,7 @@
 #include "problem.h"
 #include "rod/rod.h"
 
-static const double most_gain = 2e-3; // of the kinetic energy, in a step
+static const double most_gain = 2e-3;        // of the kinetic energy, in a step
 static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
 
 enum {
@@ -113,7 +113,8 @@ static void find_driven(const FilWorld *world, const FilWorldTry *step, const Fi
     const FilPiece *piece = &world->pieces[place->piece];
     double spin[3], centre[3], arm[3];
     for (int k = 0; k < 3; k++) {
-        ptrdiff_t from = 3 * (ptrdiff_t)piece->point[0] + k, to = 3 * (ptrdiff_t)piece->point[1] + k;
+        ptrdiff_t from = 3 * (ptrdiff_t)piece->point[0] + k,
+                  to = 3 * (ptrdiff_t)piece->point[1] + k;
         rate[k] = (1.0 - place->t) * step->ahead[from] + place->t * step->ahead[to];
         spin[k] = (1.0 - place->t) * step->ahead_spin[from] + place->t * step->ahead_spin[to];
     }
@@ -292,9 +293,9 @@ static void correct_body(void *context, int i) {
     FilWorldTry *step = correcting->step;
     FilBody *body = &correcting->world->bodies[i];
     correcting->corrected[i] =
-        body->touched && body->table->correct(body->self, step->dt, step->after + body->first_dof,
-                                              step->push + body->first_dof,
-                                              step->free_velocity + body->first_dof);
+        body->touched &&
+        body->table->correct(body->self, step->dt, step->after + body->first_dof,
+                             step->push + body->first_dof, step->free_velocity + body->first_dof);
 }
 
 // Forces that depend on the velocities, at those found. False when nothing changed.
@@ -471,9 +472,8 @@ static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *inf
             guessed[active.list[a]] = true;
         }
         int before = active.count;
-        int added = round < MAX_ACTIVE_ROUNDS
-                        ? add_active(world, step, &rows, step->after, &active)
-                        : 0;
+        int added =
+            round < MAX_ACTIVE_ROUNDS ? add_active(world, step, &rows, step->after, &active) : 0;
         info->newton_count = newton;
         info->elastic_residual = find_change(world, step);
         bool again = info->elastic_residual > newton_tolerance && newton < world->def.max_newton;
@@ -647,9 +647,8 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
         memcpy(r, step->r + 3 * (ptrdiff_t)i, sizeof r);
         memcpy(u, step->u + 3 * (ptrdiff_t)i, sizeof u);
         FilContact *out = &world->contacts[count];
-        *out = (FilContact){.gap = contact->gap,
-                            .mu = contact->mu,
-                            .state = state_of(contact, r, u)};
+        *out =
+            (FilContact){.gap = contact->gap, .mu = contact->mu, .state = state_of(contact, r, u)};
         fill_side(world, &contact->a, &out->a);
         fill_side(world, &contact->b, &out->b);
         fil_copy3(contact->normal, out->normal);

@@ -300,9 +300,8 @@ FilStatus fil_world_add_rigid(FilWorld *world, const FilRigidDef *def, const Fil
         return status;
     }
     body.piece_count = 1;
-    body.margin = world->def.margin > 0.0
-                      ? world->def.margin
-                      : 0.02 * world->pieces[body.first_piece].extent;
+    body.margin =
+        world->def.margin > 0.0 ? world->def.margin : 0.02 * world->pieces[body.first_piece].extent;
     world->rigids[world->rigid_count] = world->body_count;
     enter_body(world, &body);
     *rigid = world->rigid_count++;
