@@ -166,6 +166,7 @@ static void look_ahead(const FilRod *rod, double dt, double part) {
     double *ahead = data->ahead_state, late = late_part(rod), turn[3];
     double lead = (0.5 - LEAD * (2.0 * rod->theta - 1.0)) * dt;
     double theta = rod->theta < 1.0 ? rod->theta : 0.0; // 1: the place is that of the first guess
+    double bent = rod->theta < 1.0 ? 0.5 : 0.0; // 1: elasticity brakes curvatures on their way
     memcpy(ahead, here, 12 * sizeof(double));
     for (int c = 0; c < 6; c++) {
         bool held = c < 6 - data->root;
@@ -182,7 +183,7 @@ static void look_ahead(const FilRod *rod, double dt, double part) {
     for (size_t k = 0; k < kappas; k++) {
         double change = data->after[6 + k] - rate[k];
         data->push[6 + k] = part * change / dt;
-        ahead[18 + k] = here[18 + k] + 0.5 * dt * (rate[k] + theta * change);
+        ahead[18 + k] = here[18 + k] + bent * dt * (rate[k] + theta * change);
         ahead[18 + kappas + k] = rate[k] + late * change;
     }
     turn_root(data, turn);
