@@ -334,9 +334,6 @@ FilStatus fil_rod_set_length(FilRod *rod, double length, FilError *error) {
                         isnan(length) ? (double)NAN : length, FIL_ROD_LENGTH);
     }
     fil_rod_grow_to(rod, length);
-    if (rod->growth != 0.0) { // from here on it grows as before
-        rod->start_length = length / (1.0 + rod->growth * rod->state[0]);
-    }
     return FIL_OK;
 }
 

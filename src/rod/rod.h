@@ -124,6 +124,8 @@ struct FilRodTable {
     // configuration to where the ends are held at `time`. Writes C (row-major, row_count of the
     // rod) and the errors (m; rad). NULL where row_count is always 0.
     void (*end_rows)(const FilRod *rod, double time, double *rows, double *error);
+    // The same for a step: rows where the last prepare() placed A. NULL: end_rows().
+    void (*step_rows)(const FilRod *rod, double time, double *rows, double *error);
 
     void (*energy)(const FilRod *rod, FilRodEnergy *energy);
     // Of the potential energy (elastic, gravity, loads; torques as follower-free generalised

@@ -29,7 +29,8 @@ double fil_rod_hold_ends(FilRod *rod, double dt, double *x) {
         return 0.0;
     }
     double error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS], lambda[FIL_ROD_ROWS] = {0.0};
-    rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
+    (rod->table->step_rows != NULL ? rod->table->step_rows : rod->table->end_rows)(
+        rod, rod->state[0] + dt, rod->rows, error);
     memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
     for (int i = 0; i < m; i++) {
         rod->table->solve(rod, rod->columns + (size_t)i * (size_t)n);
@@ -188,13 +189,16 @@ static FilStatus check_motions(const FilRod *rod, double time, FilError *error) 
     return FIL_OK;
 }
 
+// From the length now and not that of the definition, since fil_rod_set_length() may have changed
+// it: a state (time, length) is all that there is to know.
 static double length_at(const FilRod *rod, double time) {
-    return rod->start_length * (1.0 + rod->growth * time);
+    return rod->state[1] * (1.0 + rod->growth * time) / (1.0 + rod->growth * rod->state[0]);
 }
 
 static FilStatus check_growth(const FilRod *rod, double time, FilError *error) {
     double length = length_at(rod, time);
-    if (rod->growth != 0.0 && !(length > 0.0 && length <= FIL_ROD_LENGTH)) {
+    bool reasonable = 1.0 + rod->growth * rod->state[0] > 0.0;
+    if (rod->growth != 0.0 && !(reasonable && length > 0.0 && length <= FIL_ROD_LENGTH)) {
         return fil_fail(
             error, FIL_E_ARGUMENT,
             "growth is %g; at time %g s the length would be %g, it must be positive and "
@@ -224,6 +228,7 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     FilRodStepInfo unused = {0};
     FilRodStepInfo *result = info != NULL ? info : &unused;
     *result = (FilRodStepInfo){0};
+    double length = length_at(rod, rod->state[0] + dt);
     fil_rod_get_state(rod, rod->saved);
     find_velocity(rod, dt, result);
     if (fil_all_finite(rod->velocity, rod->dof_count)) {
@@ -236,7 +241,7 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
         return fail_step(rod, dt, error);
     }
     if (rod->growth != 0.0) {
-        fil_rod_grow_to(rod, length_at(rod, rod->state[0]));
+        fil_rod_grow_to(rod, length);
     }
     return FIL_OK;
 }
