@@ -326,16 +326,52 @@ static void lengths_and_steps_beyond_reason_are_refused(void) {
     fil_rod_destroy(rod);
 }
 
-#define TESTS(X)                                 \
-    X(kicked_rods_gain_no_energy)                \
-    X(spinning_rods_do_not_gain_nutation)        \
-    X(whirling_rods_gain_no_energy)              \
-    X(falling_hair_gains_no_energy)              \
-    X(arches_held_at_both_ends_gain_no_energy)   \
-    X(kicked_rods_of_nodes_gain_no_energy)       \
-    X(a_rod_that_was_set_longer_grows_on)        \
-    X(a_driven_tip_stays_on_its_path)            \
-    X(a_step_that_says_nothing_is_not_converged) \
-    X(lengths_and_steps_beyond_reason_are_refused)
+static void drive_nowhere(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->position[1] = time > 0.0 ? 0.0 : (double)NAN;
+}
+
+static void an_end_that_is_driven_to_no_place_is_refused_at_once(void) {
+    for (int k = 0; k < 2 * FIL_ROD_MODEL_COUNT; k++) {
+        FilRodDef def = fil_rod_def_default();
+        def.model = (FilRodModel)(k / 2);
+        *(k % 2 == 0 ? &def.root_end : &def.tip_end) =
+            (FilRodEnd){.kind = FIL_END_CLAMPED, .motion = drive_nowhere};
+        FilRod *rod = NULL;
+        FilError error;
+        CHECK(fil_rod_create(&def, NULL, &rod, &error) == FIL_E_ARGUMENT);
+        check_text(&error, k % 2 == 0
+                               ? "root_end.motion gives a pose that is not finite at time 0 s"
+                               : "tip_end.motion gives a pose that is not finite at time 0 s");
+        CHECK(rod == NULL);
+    }
+}
+
+static void a_state_longer_than_any_rod_is_refused(void) {
+    FilRodDef def = fil_rod_def_default();
+    FilRod *rod = make(&def);
+    FilError error;
+    double state[400];
+    fil_rod_get_state(rod, state);
+    state[1] = 1e20;
+    CHECK(fil_rod_set_state(rod, state, &error) == FIL_E_ARGUMENT);
+    check_text(&error, "state[1], the length, is 1e+20; it must be positive and at most 1e+15 m");
+    CHECK(fil_rod_length(rod) == def.length);
+    fil_rod_destroy(rod);
+}
+
+#define TESTS(X)                                            \
+    X(kicked_rods_gain_no_energy)                           \
+    X(spinning_rods_do_not_gain_nutation)                   \
+    X(whirling_rods_gain_no_energy)                         \
+    X(falling_hair_gains_no_energy)                         \
+    X(arches_held_at_both_ends_gain_no_energy)              \
+    X(kicked_rods_of_nodes_gain_no_energy)                  \
+    X(a_rod_that_was_set_longer_grows_on)                   \
+    X(a_driven_tip_stays_on_its_path)                       \
+    X(a_step_that_says_nothing_is_not_converged)            \
+    X(lengths_and_steps_beyond_reason_are_refused)          \
+    X(an_end_that_is_driven_to_no_place_is_refused_at_once) \
+    X(a_state_longer_than_any_rod_is_refused)
 
 CHECK_MAIN(TESTS)

@@ -991,7 +991,29 @@ static void a_shape_out_of_balance_is_not_called_stable(void) {
     fil_rod_destroy(rod);
 }
 
+// A steel cable, straight between two clamps: helix and clothoid, which do not stretch, have no
+// equilibrium under its weight. Wherever the search ends, it does not call that stable.
+static void what_is_not_at_rest_is_not_stable(void) {
+    for (int k = 0; k < 2; k++) {
+        FilRodDef def = fil_rod_def_default();
+        def.model = k == 0 ? FIL_ROD_HELIX : FIL_ROD_CLOTHOID;
+        def.length = 1000.0;
+        def.section.radius = 0.02;
+        def.section.young = 1e11;
+        def.section.density = 8000.0;
+        def.tip_end.kind = FIL_END_CLAMPED;
+        FilRod *rod = NULL;
+        FilError error;
+        FilStaticsInfo info;
+        must(fil_rod_create(&def, NULL, &rod, &error), &error);
+        must(fil_rod_equilibrium(rod, NULL, &info, &error), &error);
+        CHECK(!info.converged && !info.stable && info.residual > 1e-6);
+        fil_rod_destroy(rod);
+    }
+}
+
 #define TESTS(X)                                                                  \
+    X(what_is_not_at_rest_is_not_stable)                                          \
     X(a_hanging_rod_is_stable)                                                    \
     X(an_upright_rod_leaves_its_saddle_when_it_is_too_heavy)                      \
     X(neutral_equilibria_are_stable_with_an_eigenvalue_of_nearly_zero)            \

@@ -148,6 +148,7 @@ static FilStatus build(FilRod *rod, const FilRodDef *def, FilError *error) {
         return fail_memory(rod, error);
     }
     rod->table->at(rod, rod->element_count - 1, 1.0, &rod->tip_start, NULL);
+    FIL_TRY(fil_rod_motions_check(rod, 0.0, error));
     if (rod->table->place_ends != NULL) {
         rod->table->place_ends(rod);
     }
@@ -272,9 +273,10 @@ FilStatus fil_rod_set_state(FilRod *rod, const double *state, FilError *error) {
                             isnan(state[k]) ? (double)NAN : state[k]);
         }
     }
-    if (!(state[1] > 0.0)) {
-        return fil_fail(error, FIL_E_ARGUMENT, "state[1], the length, is %g; it must be positive",
-                        state[1]);
+    if (!(state[1] > 0.0 && state[1] <= FIL_ROD_LENGTH)) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "state[1], the length, is %g; it must be positive and at most %g m",
+                        state[1], FIL_ROD_LENGTH);
     }
     if (state[1] != rod->state[1]) {
         scale_lengths(rod, state[1]);

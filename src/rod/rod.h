@@ -200,6 +200,9 @@ FilStatus fil_rod_def_check(const FilRodDef *def, FilError *error);
 FilStatus fil_rod_loads_check(const FilRodLoad *loads, int count, double length, bool framed,
                               FilError *error);
 
+/// Check that driven ends have poses at `time`.
+FilStatus fil_rod_motions_check(const FilRod *rod, double time, FilError *error);
+
 /// Scale all elements so that the rod is `length` (above 0) long.
 void fil_rod_grow_to(FilRod *rod, double length);
 

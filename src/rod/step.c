@@ -169,7 +169,7 @@ static void find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
     }
 }
 
-static FilStatus check_motions(const FilRod *rod, double time, FilError *error) {
+FilStatus fil_rod_motions_check(const FilRod *rod, double time, FilError *error) {
     const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
     for (int k = 0; k < 2; k++) {
         if (ends[k]->motion == NULL) {
@@ -223,7 +223,7 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
         return fil_fail(error, FIL_E_ARGUMENT, "dt is %g; it must be positive and at most %g s",
                         isnan(dt) ? (double)NAN : dt, FIL_ROD_LONGEST_STEP);
     }
-    FIL_TRY(check_motions(rod, rod->state[0] + dt, error));
+    FIL_TRY(fil_rod_motions_check(rod, rod->state[0] + dt, error));
     FIL_TRY(check_growth(rod, rod->state[0] + dt, error));
     FilRodStepInfo unused = {0};
     FilRodStepInfo *result = info != NULL ? info : &unused;
