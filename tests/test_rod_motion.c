@@ -283,6 +283,65 @@ static void a_driven_tip_stays_on_its_path(void) {
     }
 }
 
+// Its velocity too is that of the path, also with theta = 1/2, where nothing damps a mistake.
+static void a_driven_tip_moves_as_its_path_says(void) {
+    for (int k = 0; k < 4; k++) {
+        FilRodDef def = fil_rod_def_default();
+        double radius = 0.1;
+        def.model = models[k % 2];
+        def.theta = k < 2 ? 0.5 : 0.6;
+        def.length = 1.0;
+        def.section.radius = 2e-3;
+        def.section.young = 1e8;
+        def.natural_curvature[1] = 2.0;
+        def.tip_end = (FilRodEnd){.kind = FIL_END_PINNED, .motion = drive_tip, .user = &radius};
+        FilRod *rod = make(&def);
+        double worst = 0.0;
+        FilStatus status = FIL_OK;
+        for (int step = 0; status == FIL_OK && step < 300; step++) {
+            FilPose before = rod->tip_start, after = rod->tip_start;
+            FilRate rate;
+            status = fil_rod_step(rod, 1e-3, NULL, NULL);
+            drive_tip(&radius, fil_rod_time(rod) - 1e-6, &before);
+            drive_tip(&radius, fil_rod_time(rod) + 1e-6, &after);
+            fil_rod_at(rod, 1.0, NULL, &rate);
+            for (int c = 0; c < 3; c++) {
+                double wanted = (after.position[c] - before.position[c]) / 2e-6;
+                worst = fmax(worst, fabs(rate.velocity[c] - wanted));
+            }
+        }
+        CHECK(status == FIL_OK);
+        CHECK(worst <= 0.02); // m/s, of 0.8
+        fil_rod_destroy(rod);
+    }
+}
+
+// A free rod falls against the air as v(t) = g / c (1 - exp(-c t)), c = drag / mass, with an error
+// of the order of the scheme.
+static void drag_slows_a_falling_rod_as_it_should(void) {
+    for (int k = 0; k < 2 * FIL_ROD_MODEL_COUNT; k++) {
+        double error[2];
+        for (int level = 0; level < 2; level++) {
+            FilRodDef def = floating_def((FilRodModel)(k / 2), k % 2 == 0 ? 0.5 : 1.0);
+            def.section.radius = 2e-3;
+            def.gravity[2] = -9.81;
+            const double pi = 3.14159265358979324, c = 5.0, dt = level == 0 ? 0.02 : 0.01;
+            def.drag = c * def.section.density * pi * def.section.radius * def.section.radius;
+            FilRod *rod = make(&def);
+            for (int step = 0; step < 20 << level; step++) {
+                CHECK(fil_rod_step(rod, dt, NULL, NULL) == FIL_OK);
+            }
+            FilRate rate;
+            fil_rod_at(rod, 0.5, NULL, &rate);
+            error[level] = fabs(rate.velocity[2] + 9.81 / c * (1.0 - exp(-c * 0.4)));
+            fil_rod_destroy(rod);
+        }
+        double order = log2(error[0] / error[1]);
+        CHECK(error[1] <= (k % 2 == 0 ? 1e-3 : 2e-2));
+        CHECK_NEAR(order, k % 2 == 0 ? 2.0 : 1.0, 0.0, 0.1);
+    }
+}
+
 static void a_step_that_says_nothing_is_not_converged(void) {
     for (int k = 0; k < 6; k++) {
         FilRodDef def = floating_def(models[k % 2], thetas[k / 2]);
@@ -368,6 +427,8 @@ static void a_state_longer_than_any_rod_is_refused(void) {
     X(arches_held_at_both_ends_gain_no_energy)              \
     X(kicked_rods_of_nodes_gain_no_energy)                  \
     X(a_rod_that_was_set_longer_grows_on)                   \
+    X(a_driven_tip_moves_as_its_path_says)                  \
+    X(drag_slows_a_falling_rod_as_it_should)                \
     X(a_driven_tip_stays_on_its_path)                       \
     X(a_step_that_says_nothing_is_not_converged)            \
     X(lengths_and_steps_beyond_reason_are_refused)          \
