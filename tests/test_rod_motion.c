@@ -316,6 +316,67 @@ static void a_driven_tip_moves_as_its_path_says(void) {
     }
 }
 
+// Both hands lead a skipping rope along arcs and turn it.
+static void lead(void *user, double time, FilPose *pose) {
+    (void)user;
+    double a = 2.0 * sin(3.0 * time), c = cos(0.5 * a), s = sin(0.5 * a);
+    pose->position[0] += 0.1 * (cos(a) - 1.0);
+    pose->position[1] += 0.15 * sin(a);
+    for (int k = 0; k < 3; k++) {
+        double x = pose->axis[k][0], y = pose->axis[k][1];
+        pose->axis[k][0] = c * x - s * y;
+        pose->axis[k][1] = s * x + c * y;
+    }
+}
+
+static void find_middle(FilRodModel model, int elements, int hold, double theta, double dt,
+                        double middle[3]) {
+    const FilEndKind ends[3][2] = {{FIL_END_PINNED, FIL_END_PINNED},
+                                   {FIL_END_CLAMPED, FIL_END_PINNED},
+                                   {FIL_END_CLAMPED, FIL_END_CLAMPED}};
+    FilRodDef def = fil_rod_def_default();
+    double start_shape[180] = {0.0};
+    for (int i = 0; i < elements; i++) {
+        start_shape[3 * i + 1] = -1.0;
+    }
+    def.model = model;
+    def.element_count = elements;
+    def.theta = theta;
+    def.length = 1.0;
+    def.section.radius = 2e-3;
+    def.section.young = 1e8;
+    def.damping = 1e-3;
+    def.start_curvatures = start_shape;
+    def.start_count = elements;
+    def.gravity[1] = 9.81;
+    def.root_end = (FilRodEnd){.kind = ends[hold][0], .motion = lead};
+    def.tip_end = (FilRodEnd){.kind = ends[hold][1], .motion = lead};
+    FilRod *rod = make(&def);
+    FilStatus status = FIL_OK;
+    while (status == FIL_OK && fil_rod_time(rod) < 0.3 - 1e-9) {
+        status = fil_rod_step(rod, dt, NULL, NULL);
+    }
+    CHECK(status == FIL_OK);
+    FilPose pose;
+    fil_rod_at(rod, 0.5, &pose, NULL);
+    fil_copy3(pose.position, middle);
+    fil_rod_destroy(rod);
+}
+
+// Where its middle is after 0.3 s does not depend on the model.
+static void a_rope_led_by_both_ends_moves_alike_in_all_models(void) {
+    for (int hold = 0; hold < 3; hold++) {
+        double reference[3], middle[3];
+        find_middle(FIL_ROD_DER, 60, hold, 0.5, 5e-4, reference);
+        for (int k = 0; k < 4; k++) {
+            find_middle(models[k % 2], k % 2 == 0 ? 30 : 16, hold, k < 2 ? 0.5 : 1.0,
+                        k < 2 ? 2e-3 : 5e-4, middle);
+            fil_subtract3(middle, reference, middle);
+            CHECK(fil_norm3(middle) <= 6e-3); // it moved by 0.2 m
+        }
+    }
+}
+
 // A free rod falls against the air as v(t) = g / c (1 - exp(-c t)), c = drag / mass, with an error
 // of the order of the scheme.
 static void drag_slows_a_falling_rod_as_it_should(void) {
@@ -428,6 +489,7 @@ static void a_state_longer_than_any_rod_is_refused(void) {
     X(kicked_rods_of_nodes_gain_no_energy)                  \
     X(a_rod_that_was_set_longer_grows_on)                   \
     X(a_driven_tip_moves_as_its_path_says)                  \
+    X(a_rope_led_by_both_ends_moves_alike_in_all_models)    \
     X(drag_slows_a_falling_rod_as_it_should)                \
     X(a_driven_tip_stays_on_its_path)                       \
     X(a_step_that_says_nothing_is_not_converged)            \

@@ -144,7 +144,11 @@ void fil_reduced_at(const FilRod *rod, int element, double u, FilPose *pose, Fil
 void fil_reduced_jacobian(const FilRod *rod, int element, double u, double *jacobian);
 void fil_reduced_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
 void fil_reduced_end_rows(const FilRod *rod, double time, double *rows, double *error);
+/// Rows of a step that ends at `time`: linear where A is, and about what the held root carries the
+/// ends to.
 void fil_reduced_step_rows(const FilRod *rod, double time, double *rows, double *error);
+/// Errors so many seconds ago, had the root alone moved since.
+void fil_reduced_past_rows(const FilRod *rod, double seconds, double *rows, double *error);
 void fil_reduced_energy(const FilRod *rod, FilRodEnergy *energy);
 void fil_reduced_gradient(const FilRod *rod, double *gradient);
 void fil_reduced_stiffness(const FilRod *rod, double *stiffness);

@@ -488,14 +488,14 @@ static void settle_ends(FilRod *rod, double dt) {
     int n = rod->dof_count, m = rod->row_count;
     double before[FIL_ROD_ROWS], error[FIL_ROD_ROWS], back = settle_part * dt;
     double *velocity = rod->rhs, *dx = rod->trial, weight = 3.0 - 4.0 * rod->theta;
-    fil_reduced_end_rows(rod, rod->state[0] - back, rod->rows, before);
+    fil_reduced_past_rows(rod, back, rod->rows, before);
     fil_reduced_end_rows(rod, rod->state[0], rod->rows, error);
     if (!data->sane) {
         return;
     }
     fil_reduced_get_velocity(rod, velocity);
     for (int i = 0; i < m; i++) {
-        double held = (before[i] - error[i]) / back; // moves so
+        double held = (before[i] - error[i]) / back; // how it moves, less what the root does
         error[i] = weight * (fil_dot(rod->rows + (size_t)i * (size_t)n, velocity, n) - held);
     }
     fil_reduced_step_rows(rod, rod->state[0], rod->rows, before);
