@@ -29,8 +29,11 @@ double fil_rod_hold_ends(FilRod *rod, double dt, double *x) {
         return 0.0;
     }
     double error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS], lambda[FIL_ROD_ROWS] = {0.0};
-    (rod->table->step_rows != NULL ? rod->table->step_rows : rod->table->end_rows)(
-        rod, rod->state[0] + dt, rod->rows, error);
+    if (rod->table->step_rows != NULL) {
+        rod->table->step_rows(rod, rod->state[0] + dt, rod->rows, error);
+    } else {
+        rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
+    }
     memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
     for (int i = 0; i < m; i++) {
         rod->table->solve(rod, rod->columns + (size_t)i * (size_t)n);
