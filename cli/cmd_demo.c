@@ -137,7 +137,8 @@ static CliStatus print_table(void) {
         {FIL_GENERATE_SPHERES, 1000, 0.5, "spheres in a tilted box"},
     };
     const bool colourful = is_colourful();
-    (void)printf("\n  filum %s: contact with exact Coulomb friction\n\n", fil_version());
+    (void)printf("\n  filum %s: elastic rods, and contact with exact Coulomb friction\n\n",
+                 fil_version());
     (void)printf("  %-28s %8s %9s  %-10s %8s   %s %10s   %s\n", "problem", "contacts", "unknowns",
                  "outcome", "steps", "error", "time",
                  colourful
@@ -249,15 +250,16 @@ static CliStatus run_demo(const CliVerb *verb, int argc, char **argv) {
 const CliVerb cli_demo = {
     .name = "demo",
     .operands = "",
-    .summary = "solve a few hard problems and draw pictures of them",
+    .summary = "solve a few hard problems and draw pictures of them and of hair",
     .description =
         "Make hard contact problems from seeds, solve them, and print a table: contacts, unknowns "
         "of the bodies, outcome, iterations, scaled residual, time, and how many contacts stick, "
         "slide and are open.\n"
         "\n"
         "Then draw pictures as SVG files, and a page that shows them: a yarn that is pulled out of "
-        "a cloth; the friction of many contacts, with the cone and with a pyramid in its place; "
-        "the residuals of several solvers against time.",
+        "a cloth; strands of hair in stable equilibrium with gravity, from long waves to ringlets; "
+        "the friction of many contacts, with the cone and with a pyramid in its place; the "
+        "residuals of several solvers against time.",
     .examples = "filum demo --out pictures\twrites pictures/weave.svg and others",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,

@@ -83,7 +83,7 @@ void cli_help_verb(const CliVerb *verb) {
 
 void cli_help(void) {
     (void)puts("usage: filum VERB [operands] [options]\n\n"
-               "Contact problems with exact Coulomb friction, for elastic slender structures.\n\n"
+               "Elastic slender structures: rods, and contact with exact Coulomb friction.\n\n"
                "verbs:");
     int count = 0;
     const CliVerb *const *verbs = cli_verbs(&count);
@@ -150,8 +150,8 @@ static void print_man_verb(const CliVerb *verb) {
 }
 
 void cli_help_man(void) {
-    (void)printf(".TH FILUM 1 \"\" \"filum %s\"\n.SH NAME\nfilum \\- contact problems with exact "
-                 "Coulomb friction\n.SH SYNOPSIS\n.B filum\nVERB [operands] [options]\n",
+    (void)printf(".TH FILUM 1 \"\" \"filum %s\"\n.SH NAME\nfilum \\- elastic rods, and contact "
+                 "with exact Coulomb friction\n.SH SYNOPSIS\n.B filum\nVERB [operands] [options]\n",
                  fil_version());
     (void)puts(".SH DESCRIPTION\nData go to standard output, talk to standard error. Nothing is "
                "overwritten unless asked for.");

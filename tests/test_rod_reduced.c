@@ -338,6 +338,8 @@ static void compare_steps(const FilRodDef *base, double curvature, double speed,
         def.step_kind = k == 0 ? FIL_ROD_STEP_RECURSIVE : FIL_ROD_STEP_DENSE;
         FilRod *rod = make(&def);
         shake(rod, curvature, speed, 61);
+        rod->table->at(rod, 0, 0.0, &rod->root_start, NULL); // held where it is
+        rod->table->at(rod, rod->element_count - 1, 1.0, &rod->tip_start, NULL);
         FilError error;
         FilRodStepInfo info;
         CHECK(fil_rod_step(rod, dt, &info, &error) == FIL_OK);

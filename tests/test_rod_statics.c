@@ -991,7 +991,28 @@ static void a_shape_out_of_balance_is_not_called_stable(void) {
     fil_rod_destroy(rod);
 }
 
+// A stiff hair that sticks out level and has not been given a step to sag is not at rest, although
+// every motion costs energy.
+static void what_is_not_at_rest_is_not_stable(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilRodDef def = fil_rod_def_default();
+        def.model = (FilRodModel)model;
+        def.length = 0.05;
+        FilRod *rod = NULL;
+        FilError error;
+        FilStaticsInfo info;
+        FilStaticsSettings settings = fil_statics_settings_default();
+        settings.max_iterations = 0;
+        must(fil_rod_create(&def, NULL, &rod, &error), &error);
+        must(fil_rod_equilibrium(rod, &settings, &info, &error), &error);
+        CHECK(info.residual > 1e-6 && info.smallest_eigenvalue > 0.5);
+        CHECK(!info.converged && !info.stable);
+        fil_rod_destroy(rod);
+    }
+}
+
 #define TESTS(X)                                                                  \
+    X(what_is_not_at_rest_is_not_stable)                                          \
     X(a_hanging_rod_is_stable)                                                    \
     X(an_upright_rod_leaves_its_saddle_when_it_is_too_heavy)                      \
     X(neutral_equilibria_are_stable_with_an_eigenvalue_of_nearly_zero)            \

@@ -255,7 +255,7 @@ typedef struct FilStaticsInfo {
     double energy;              ///< J, potential
     double smallest_eigenvalue; ///< see FilStability
     bool converged; ///< balanced to `tolerance`, and stable or, under a torque, fluttering
-    bool stable;
+    bool stable;    ///< see FilStability: false where the rod is not at rest
 } FilStaticsInfo;
 
 /// Bring the rod to an equilibrium near its present shape, at rest: a minimum of its energy, found

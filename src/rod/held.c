@@ -47,7 +47,11 @@ static void find_free(FilRod *rod, double dt, double *free_velocity) {
     if (m == 0) {
         return;
     }
-    rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
+    if (rod->table->step_rows != NULL) {
+        rod->table->step_rows(rod, rod->state[0] + dt, rod->rows, error);
+    } else {
+        rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
+    }
     memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
     for (int i = 0; i < m; i++) {
         rod->table->solve(rod, rod->columns + (size_t)i * (size_t)n);

@@ -147,6 +147,11 @@ void fil_reduced_jacobian(const FilRod *rod, int element, double u, double *jaco
 void fil_reduced_span(const FilRod *rod, int element, int *first, int *last);
 void fil_reduced_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
 void fil_reduced_end_rows(const FilRod *rod, double time, double *rows, double *error);
+/// Rows of a step that ends at `time`: linear where A is, and about what the held root carries the
+/// ends to.
+void fil_reduced_step_rows(const FilRod *rod, double time, double *rows, double *error);
+/// Errors so many seconds ago, had the root alone moved since.
+void fil_reduced_past_rows(const FilRod *rod, double seconds, double *rows, double *error);
 void fil_reduced_energy(const FilRod *rod, FilRodEnergy *energy);
 void fil_reduced_gradient(const FilRod *rod, double *gradient);
 void fil_reduced_stiffness(const FilRod *rod, double *stiffness);
@@ -182,10 +187,11 @@ void fil_composite_solve(const FilRod *rod, double *x);
         .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at, \
         .jacobian = fil_reduced_jacobian, .span = fil_reduced_span,                           \
         .curvature_at = fil_reduced_curvature_at, .end_rows = fil_reduced_end_rows,           \
-        .energy = fil_reduced_energy, .gradient = fil_reduced_gradient,                       \
-        .hessian = fil_reduced_hessian, .stiffness = fil_reduced_stiffness,                   \
-        .mass = fil_reduced_mass, .largest_step = fil_reduced_largest_step,                   \
-        .refresh = fil_reduced_refresh, .hold_shape = fil_reduced_hold_shape,                 \
+        .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                     \
+        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                     \
+        .stiffness = fil_reduced_stiffness, .mass = fil_reduced_mass,                         \
+        .largest_step = fil_reduced_largest_step, .refresh = fil_reduced_refresh,             \
+        .hold_shape = fil_reduced_hold_shape,                                                 \
     }
 
 #endif

@@ -52,11 +52,13 @@
 
 enum { MAX_GUESSES = 8, MAX_PULLS = 4 };
 static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
-static const double guess_tolerance = 1e-3;                   // of the change in a step
-static const double steady = 1e-2;     // of the velocities: a change that counts as this much
-static const double slow = 1e-4;       // rad in a step: velocity terms do not matter
-static const double leisurely = 5e-3;  // rad in a step: in contact they matter little
-static const double most_turn = 100.0; // rad in a step: it says nothing any more
+static const double settle_part =
+    1e-3; // of the step: what the velocity of a held end is found over
+static const double guess_tolerance = 1e-3; // of the change in a step
+static const double steady = 1e-2;          // of the velocities: a change that counts as this much
+static const double slow = 1e-4;            // rad in a step: velocity terms do not matter
+static const double leisurely = 5e-3;       // rad in a step: in contact they matter little
+static const double most_turn = 100.0;      // rad in a step: it says nothing any more
 
 // How the root moves in the mean over the step as far as it is held: world velocity and spin.
 // False when it does not move.
@@ -449,13 +451,35 @@ static void follow_root(FilRod *rod, double dt) {
     }
 }
 
-// Rows hold an end to first order in the step. What is left over is brought to zero by the least
-// displacement, in the metric of A, and changes no velocity; else the end would lag behind a curved
-// path. An end that cannot follow stays where it is.
+// dx, the least displacement (or change of velocity) in the metric of A for which rod->rows take
+// `error` away.
+static void find_pull(FilRod *rod, double *error, double *dx) {
+    int n = rod->dof_count, m = rod->row_count;
+    double S[FIL_ROD_ROWS * FIL_ROD_ROWS];
+    memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
+    for (int i = 0; i < m; i++) {
+        fil_reduced_solve(rod, rod->columns + (size_t)i * (size_t)n);
+    }
+    for (int k = 0; k < m * m; k++) {
+        S[k] = fil_dot(rod->rows + (size_t)(k / m) * (size_t)n,
+                       rod->columns + (size_t)(k % m) * (size_t)n, n);
+    }
+    fil_rod_solve_rows(m, S, error);
+    memset(dx, 0, sizeof(double) * (size_t)n);
+    for (int i = 0; i < m; i++) {
+        const double *column = rod->columns + (size_t)i * (size_t)n;
+        for (int k = 0; k < n; k++) {
+            dx[k] -= error[i] * column[k];
+        }
+    }
+}
+
+// Rows hold an end to second order in the step. What is left over is brought to zero and changes no
+// velocity; else the end would lag behind a curved path. An end that cannot follow stays where it
+// is.
 static void pull_ends(FilRod *rod) {
     int n = rod->dof_count, m = rod->row_count;
-    double last = DBL_MAX, error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS];
-    double *dx = rod->trial;
+    double last = DBL_MAX, error[FIL_ROD_ROWS], *dx = rod->trial;
     for (int pull = 0; pull < MAX_PULLS && fil_reduced(rod)->sane; pull++) {
         fil_reduced_end_rows(rod, rod->state[0], rod->rows, error);
         double worst = 0.0;
@@ -474,25 +498,37 @@ static void pull_ends(FilRod *rod) {
         if (worst <= pull_tolerance * rod->state[1] || worst > pull_reach * rod->state[1]) {
             return;
         }
-        memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
-        for (int i = 0; i < m; i++) {
-            fil_reduced_solve(rod, rod->columns + (size_t)i * (size_t)n);
-        }
-        for (int k = 0; k < m * m; k++) {
-            S[k] = fil_dot(rod->rows + (size_t)(k / m) * (size_t)n,
-                           rod->columns + (size_t)(k % m) * (size_t)n, n);
-        }
-        fil_rod_solve_rows(m, S, error);
-        memset(dx, 0, sizeof(double) * (size_t)n);
-        for (int i = 0; i < m; i++) {
-            const double *column = rod->columns + (size_t)i * (size_t)n;
-            for (int k = 0; k < n; k++) {
-                dx[k] -= error[i] * column[k];
-            }
-        }
+        find_pull(rod, error, dx);
         fil_reduced_move(rod, dx);
         last = worst;
     }
+}
+
+// theta < 1: the mean velocity over the step is what rows hold, so that what an end has too much of
+// it before the step it has too little of after it, without end for theta = 1/2. The velocity after
+// the step is held too; of a smooth motion that takes away third order in dt alone.
+static void settle_ends(FilRod *rod, double dt) {
+    FilReduced *data = fil_reduced(rod);
+    int n = rod->dof_count, m = rod->row_count;
+    double before[FIL_ROD_ROWS], error[FIL_ROD_ROWS], back = settle_part * dt;
+    double *velocity = rod->rhs, *dx = rod->trial, weight = 3.0 - 4.0 * rod->theta;
+    fil_reduced_past_rows(rod, back, rod->rows, before);
+    fil_reduced_end_rows(rod, rod->state[0], rod->rows, error);
+    if (!data->sane) {
+        return;
+    }
+    fil_reduced_get_velocity(rod, velocity);
+    for (int i = 0; i < m; i++) {
+        double held = (before[i] - error[i]) / back; // how it moves, less what the root does
+        error[i] = weight * (fil_dot(rod->rows + (size_t)i * (size_t)n, velocity, n) - held);
+    }
+    fil_reduced_step_rows(rod, rod->state[0], rod->rows, before);
+    find_pull(rod, error, dx);
+    double *root = data->root_rate + 6 - data->root;
+    for (int k = 0; k < n; k++) {
+        *(k < data->root ? &root[k] : &data->rate[k - data->root]) += dx[k];
+    }
+    data->stale = true;
 }
 
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
@@ -521,5 +557,8 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
     data->stale = true;
     if (rod->row_count > 0) {
         pull_ends(rod);
+        if (rod->theta < 0.75) {
+            settle_ends(rod, dt);
+        }
     }
 }

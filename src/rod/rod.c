@@ -145,10 +145,12 @@ static FilStatus build(FilRod *rod, const FilRodDef *def, FilError *error) {
     rod->columns = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
     rod->row_inverse = FIL_NEW_ZEROED(&rod->arena, double, rows *rows + 1);
     rod->saved = FIL_NEW(&rod->arena, double, rod->state_count);
+    rod->origin = FIL_NEW(&rod->arena, double, rod->state_count);
     if (rod->arena.failed) {
         return fail_memory(rod, error);
     }
     rod->table->at(rod, rod->element_count - 1, 1.0, &rod->tip_start, NULL);
+    FIL_TRY(fil_rod_motions_check(rod, 0.0, error));
     if (rod->table->place_ends != NULL) {
         rod->table->place_ends(rod);
     }
@@ -273,9 +275,10 @@ FilStatus fil_rod_set_state(FilRod *rod, const double *state, FilError *error) {
                             isnan(state[k]) ? (double)NAN : state[k]);
         }
     }
-    if (!(state[1] > 0.0)) {
-        return fil_fail(error, FIL_E_ARGUMENT, "state[1], the length, is %g; it must be positive",
-                        state[1]);
+    if (!(state[1] > 0.0 && state[1] <= FIL_ROD_LENGTH)) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "state[1], the length, is %g; it must be positive and at most %g m",
+                        state[1], FIL_ROD_LENGTH);
     }
     if (state[1] != rod->state[1]) {
         scale_lengths(rod, state[1]);
@@ -335,9 +338,6 @@ FilStatus fil_rod_set_length(FilRod *rod, double length, FilError *error) {
                         isnan(length) ? (double)NAN : length, FIL_ROD_LENGTH);
     }
     fil_rod_grow_to(rod, length);
-    if (rod->growth != 0.0) { // from here on it grows as before
-        rod->start_length = length / (1.0 + rod->growth * rod->state[0]);
-    }
     return FIL_OK;
 }
 

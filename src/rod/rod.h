@@ -70,7 +70,7 @@ struct FilRod {
     double *rhs, *before, *velocity, *trial; // [dof_count]
     double *rows, *columns;                  // [row_count][dof_count]: C and A^-1 C^T
     double *row_inverse;                     // [row_count][row_count]: (C A^-1 C^T)^+
-    double *saved;                           // [state_count]
+    double *saved, *origin;                  // [state_count]
     FilStatus step_status;                   // of the last step in fil_rods_step()
 };
 
@@ -132,6 +132,8 @@ struct FilRodTable {
     // configuration to where the ends are held at `time`. Writes C (row-major, row_count of the
     // rod) and the errors (m; rad). NULL where row_count is always 0.
     void (*end_rows)(const FilRod *rod, double time, double *rows, double *error);
+    // The same for a step: rows where the last prepare() placed A. NULL: end_rows().
+    void (*step_rows)(const FilRod *rod, double time, double *rows, double *error);
 
     void (*energy)(const FilRod *rod, FilRodEnergy *energy);
     // Of the potential energy (elastic, gravity, loads; torques as follower-free generalised
@@ -215,6 +217,9 @@ FilStatus fil_rod_def_check(const FilRodDef *def, FilError *error);
 /// Check loads for a rod of this length; `framed`: its model takes torques.
 FilStatus fil_rod_loads_check(const FilRodLoad *loads, int count, double length, bool framed,
                               FilError *error);
+
+/// Check that driven ends have poses at `time`.
+FilStatus fil_rod_motions_check(const FilRod *rod, double time, FilError *error);
 
 /// Scale all elements so that the rod is `length` (above 0) long.
 void fil_rod_grow_to(FilRod *rod, double length);

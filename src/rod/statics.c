@@ -341,7 +341,8 @@ static void balance(FilStatics *s, const FilStaticsSettings *settings, bool leav
         bool balanced = s->residual <= settings->tolerance;
         if (last || balanced) {
             fil_statics_judge(s);
-            info->stable = factored && s->eigenvalue >= neutral;
+            bool rests = factored && s->residual <= fmax(at_rest, settings->tolerance);
+            info->stable = rests && s->eigenvalue >= neutral;
             info->converged = balanced && (info->stable || s->flutters);
             if (last || info->converged || !leave) {
                 return;

@@ -17,7 +17,8 @@
 #include "base/parallel.h"
 #include "math/vector.h"
 
-enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12 };
+enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12 };
+static const double most_gain = 2e-3; // of the kinetic energy, in a step
 static const double newton_tolerance = 1e-10, hold_tolerance = 1e-6;
 
 // x, the step without the rows C, becomes the step with them. Returns how far from where they are
@@ -29,7 +30,11 @@ double fil_rod_hold_ends(FilRod *rod, double dt, double *x) {
         return 0.0;
     }
     double error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS], lambda[FIL_ROD_ROWS] = {0.0};
-    rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
+    if (rod->table->step_rows != NULL) {
+        rod->table->step_rows(rod, rod->state[0] + dt, rod->rows, error);
+    } else {
+        rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
+    }
     memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
     for (int i = 0; i < m; i++) {
         rod->table->solve(rod, rod->columns + (size_t)i * (size_t)n);
@@ -168,7 +173,7 @@ void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
     }
 }
 
-static FilStatus check_motions(const FilRod *rod, double time, FilError *error) {
+FilStatus fil_rod_motions_check(const FilRod *rod, double time, FilError *error) {
     const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
     for (int k = 0; k < 2; k++) {
         if (ends[k]->motion == NULL) {
@@ -188,13 +193,16 @@ static FilStatus check_motions(const FilRod *rod, double time, FilError *error) 
     return FIL_OK;
 }
 
+// From the length now and not that of the definition, since fil_rod_set_length() may have changed
+// it: a state (time, length) is all that there is to know.
 static double length_at(const FilRod *rod, double time) {
-    return rod->start_length * (1.0 + rod->growth * time);
+    return rod->state[1] * (1.0 + rod->growth * time) / (1.0 + rod->growth * rod->state[0]);
 }
 
 static FilStatus check_growth(const FilRod *rod, double time, FilError *error) {
     double length = length_at(rod, time);
-    if (rod->growth != 0.0 && !(length > 0.0 && length <= FIL_ROD_LENGTH)) {
+    bool reasonable = 1.0 + rod->growth * rod->state[0] > 0.0;
+    if (rod->growth != 0.0 && !(reasonable && length > 0.0 && length <= FIL_ROD_LENGTH)) {
         return fil_fail(
             error, FIL_E_ARGUMENT,
             "growth is %g; at time %g s the length would be %g, it must be positive and "
@@ -219,11 +227,12 @@ FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error) {
         return fil_fail(error, FIL_E_ARGUMENT, "dt is %g; it must be positive and at most %g s",
                         isnan(dt) ? (double)NAN : dt, FIL_ROD_LONGEST_STEP);
     }
-    FIL_TRY(check_motions(rod, rod->state[0] + dt, error));
+    FIL_TRY(fil_rod_motions_check(rod, rod->state[0] + dt, error));
     return check_growth(rod, rod->state[0] + dt, error);
 }
 
 FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilError *error) {
+    double length = length_at(rod, rod->state[0] + dt);
     fil_rod_get_state(rod, rod->saved);
     bool finite = fil_all_finite(velocity, rod->dof_count);
     if (finite) {
@@ -234,8 +243,73 @@ FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilE
         return fail_step(rod, dt, error);
     }
     if (rod->growth != 0.0) {
-        fil_rod_grow_to(rod, length_at(rod, rod->state[0]));
+        fil_rod_grow_to(rod, length);
     }
+    return FIL_OK;
+}
+
+// --- steps that are too long ---------------------------------------------------------------------
+
+// Whether all that changes the energy of a rod is in it, so that implicit Euler can only lose some.
+static bool keeps_energy(const FilRod *rod) {
+    bool kept = rod->table->correct != NULL && rod->theta > 0.75 && rod->growth == 0.0 &&
+                rod->root_end.motion == NULL && rod->tip_end.motion == NULL;
+    for (int k = 0; kept && k < rod->load_count; k++) {
+        const double *torque = rod->loads[k].torque;
+        kept = torque[0] == 0.0 && torque[1] == 0.0 && torque[2] == 0.0;
+    }
+    return kept;
+}
+
+static double find_energy(const FilRod *rod, double *kinetic) {
+    FilRodEnergy e;
+    fil_rod_energy(rod, &e);
+    *kinetic = e.kinetic;
+    return e.kinetic + e.bend + e.twist + e.stretch + e.gravity + e.loads;
+}
+
+static FilStatus step_once(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
+    FilRodStepInfo part;
+    fil_rod_find_velocity(rod, dt, &part);
+    FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, error);
+    info->iterations += part.iterations;
+    info->residual = fmax(info->residual, part.residual);
+    info->converged = info->converged && part.converged && status == FIL_OK;
+    return status;
+}
+
+// Velocity terms are not part of A: a step that is too long for how the rod moves would gain
+// energy. It is taken in halves of halves, `left` of 2^depth parts, until none does.
+static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
+    double time = rod->state[0], kinetic, before = find_energy(rod, &kinetic);
+    fil_rod_get_state(rod, rod->origin);
+    for (int depth = 0, left = 1, calm = 0; left > 0;) {
+        FilRodStepInfo kept = *info;
+        FilStatus status = step_once(rod, ldexp(dt, -depth), info, error);
+        double after = status == FIL_OK ? find_energy(rod, &kinetic) : HUGE_VAL;
+        double noise = 1e-9 * (fabs(before) + fabs(after));
+        if (after - before > most_gain * kinetic + noise && depth < MAX_DEPTH) {
+            FIL_TRY(fil_rod_set_state(rod, status == FIL_OK ? rod->saved : rod->state, error));
+            *info = kept;
+            depth++;
+            left *= 2;
+            calm = 0;
+            continue;
+        }
+        if (status != FIL_OK) {
+            FIL_TRY(fil_rod_set_state(rod, rod->origin, NULL));
+            return status;
+        }
+        before = after;
+        left--;
+        calm++;
+        if (calm >= 2 && left % 2 == 0 && depth > 0) { // it is calm again
+            depth--;
+            left /= 2;
+            calm = 0;
+        }
+    }
+    rod->state[0] = time + dt;
     return FIL_OK;
 }
 
@@ -244,10 +318,9 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     FilRodStepInfo *result = info != NULL ? info : &unused;
     *result = (FilRodStepInfo){0};
     FIL_TRY(fil_rod_check_step(rod, dt, error));
-    fil_rod_find_velocity(rod, dt, result);
-    FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, error);
-    result->converged = result->converged && status == FIL_OK;
-    return status;
+    result->converged = true;
+    return keeps_energy(rod) ? step_in_parts(rod, dt, result, error)
+                             : step_once(rod, dt, result, error);
 }
 
 typedef struct Batch {
