@@ -127,7 +127,12 @@ void fil_nodal_load(FilNodal *nodal) {
     }
     nodal->kernels->place_edges(0, n, as_is->edges, shape->x, shape->edges);
     for (int j = 0; j < n; j++) { // to the bit, so that a rod goes on from a state as it would have
-        fil_copy3(nodal->director + 3 * (ptrdiff_t)j, shape->edges[j].n1);
+        const double *n1 = nodal->director + 3 * (ptrdiff_t)j;
+        double change[3];
+        fil_subtract3(n1, shape->edges[j].n1, change);
+        if (fil_norm3(change) < 1e-14) {
+            fil_copy3(n1, shape->edges[j].n1);
+        }
     }
     nodal->kernels->place_joints(n, as_is, shape);
     nodal->begun = nodal->tried = nodal->known = false;

@@ -50,6 +50,7 @@ typedef struct FilReduced {
     int kappas;     // curvature numbers of the rod
     bool recursive; // the step is solved by elimination from the tips, else by a dense matrix
     bool stale;     // geometry or motion are not those of the state
+    double turned;  // rad: how far the rod turns in the step that was prepared, at most
     bool sane;      // no element turns beyond what can be integrated
     const FilElementKernels *kernels;
     // views of the state
@@ -131,6 +132,7 @@ FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *
 void fil_reduced_refresh(FilRod *rod);
 
 // --- reduced_step.c ------------------------------------------------------------------------------
+double fil_reduced_turn(const FilRod *rod);
 bool fil_reduced_correct(FilRod *rod, double dt, const double *velocity, const double *push,
                          double *rhs);
 double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
@@ -182,7 +184,7 @@ void fil_composite_solve(const FilRod *rod, double *x);
             .rows = {{[FIL_END_SLIDING] = 5},                                                 \
                      {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},   \
         .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,      \
-        .solve = fil_reduced_solve, .advance = fil_reduced_advance,                           \
+        .turn = fil_reduced_turn, .solve = fil_reduced_solve, .advance = fil_reduced_advance, \
         .get_velocity = fil_reduced_get_velocity, .stop = fil_reduced_stop,                   \
         .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at, \
         .jacobian = fil_reduced_jacobian, .span = fil_reduced_span,                           \

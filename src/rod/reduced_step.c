@@ -14,10 +14,10 @@
 // v_m = v + (theta + 1/2) / 2 (v+ - v), is the same up to dt^3. Spins of the root do not commute;
 // the same calculation wants the root turned by (3/2 - theta) / 2 of its way instead. Both weights
 // are taken a little further, LEAD and LATE, so that nutation of a rigid rod is damped rather than
-// kept. With theta = 1 and a clamped root curvatures are left where they are: there is no free spin
-// to be kept, and curls that run half a step ahead of the elasticity that brakes them, in steps as
-// long as hair takes, gain energy. For theta = 1/2 this is the implicit midpoint rule: it looks the
-// same backward in time, and energy swings a little but does not drift.
+// kept. With theta = 1, a clamped root and a free tip curvatures are left where they are: there is
+// no free spin to be kept, and curls that run half a step ahead of the elasticity that brakes them,
+// in steps as long as hair takes, gain energy. For theta = 1/2 this is the implicit midpoint rule:
+// it looks the same backward in time, and energy swings a little but does not drift.
 //
 // Guesses. F and M depend on v+ through q_m and v_m. Velocity terms at v instead pump energy: a
 // motion that they turn about at the rate w grows as 1 + (w dt)^2 in each step. They cannot be part
@@ -170,7 +170,8 @@ static void look_ahead(const FilRod *rod, double dt, double part) {
     double *ahead = data->ahead_state, late = late_part(rod), turn[3];
     double lead = (0.5 - LEAD * (2.0 * rod->theta - 1.0)) * dt;
     double theta = rod->theta < 1.0 ? rod->theta : 0.0; // 1: the place is that of the first guess
-    double bent = rod->theta < 1.0 || data->root > 0 ? 0.5 : 0.0; // see "Where"
+    bool hair = rod->theta == 1.0 && data->root == 0 && rod->row_count == 0; // see "Where"
+    double bent = hair ? 0.0 : 0.5;
     memcpy(ahead, here, 12 * sizeof(double));
     for (int c = 0; c < 6; c++) {
         bool held = c < 6 - data->root;
@@ -340,6 +341,7 @@ static double repeat_step(FilRod *rod, double dt, double *rhs) {
 static double correct_once(FilRod *rod, double dt, double angle, double *rhs) {
     double speed;
     (void)improve_guess(rod, dt, rhs, &speed);
+    fil_reduced(rod)->turned = fmax(angle, dt * speed);
     if (angle > slow || dt * speed > slow) {
         correct_step(rod, dt, 1.0 / fmax(1.0, 4.0 * angle * angle), rhs);
     }
@@ -366,10 +368,15 @@ bool fil_reduced_correct(FilRod *rod, double dt, const double *velocity, const d
     return true;
 }
 
+double fil_reduced_turn(const FilRod *rod) {
+    return fil_reduced(rod)->turned;
+}
+
 double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
     const FilReduced *data = fil_reduced(rod);
     start_guess(rod, dt, guess);
     double angle = make_step(rod, dt, rhs), rest = 0.0;
+    fil_reduced(rod)->turned = angle;
     if (guess == NULL && data->sane) {
         rest = rod->theta < 1.0 ? repeat_step(rod, dt, rhs) : correct_once(rod, dt, angle, rhs);
     }

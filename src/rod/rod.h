@@ -109,6 +109,9 @@ struct FilRodTable {
     // where that is not worth it, or not possible. NULL: never.
     bool (*correct)(FilRod *rod, double dt, const double *velocity, const double *push,
                     double *rhs);
+    // How far the rod turns in the step that was prepared, rad: its velocity terms matter as the
+    // square of that. NULL: it has none outside A.
+    double (*turn)(const FilRod *rod);
     // x <- A^-1 x, for the A of the last prepare(); O(N).
     void (*solve)(const FilRod *rod, double *x);
     // Take the step with the velocity v+ of its end; time moves too.

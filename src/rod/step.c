@@ -19,6 +19,7 @@
 
 enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12 };
 static const double most_gain = 2e-3; // of the kinetic energy, in a step
+static const double harmless = 0.05;  // rad: how far a rod turns in a step that cannot gain more
 static const double newton_tolerance = 1e-10, hold_tolerance = 1e-6;
 
 // x, the step without the rows C, becomes the step with them. Returns how far from where they are
@@ -319,8 +320,15 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     *result = (FilRodStepInfo){0};
     FIL_TRY(fil_rod_check_step(rod, dt, error));
     result->converged = true;
-    return keeps_energy(rod) ? step_in_parts(rod, dt, result, error)
-                             : step_once(rod, dt, result, error);
+    FilStatus status = step_once(rod, dt, result, error);
+    if (!keeps_energy(rod) || (status == FIL_OK && rod->table->turn(rod) <= harmless)) {
+        return status;
+    }
+    if (status == FIL_OK) {
+        FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
+    }
+    *result = (FilRodStepInfo){.converged = true};
+    return step_in_parts(rod, dt, result, error);
 }
 
 typedef struct Batch {
