@@ -63,6 +63,7 @@ typedef struct Run {
     bool live;         // there is a terminal to write it to
     int tenths;        // of the run, told by plain lines
     int warning_count; // logged
+    bool idle;         // it had come to its end already
 } Run;
 
 // --- talk ----------------------------------------------------------------------------------------
@@ -351,9 +352,12 @@ static CliStatus resume_result(Run *run) {
     if (fil_result_step_count(before) >= run->step) {
         status = cli_totals_read(&run->totals, before, run->step);
     }
+    run->idle = run->step >= run->last_step;
+    run->frame_count = run->idle ? fil_result_frame_count(before) : run->frame_count;
     fil_result_discard(before);
-    if (status == CLI_FINE && fil_result_resume(run->result_path, run->frame_count, run->step, NULL,
-                                                &run->result, &error) != FIL_OK) {
+    if (status == CLI_FINE && !run->idle &&
+        fil_result_resume(run->result_path, run->frame_count, run->step, NULL, &run->result,
+                          &error) != FIL_OK) {
         status = fail(run, &error, CLI_BAD_FILE);
     }
     return status;
@@ -417,6 +421,9 @@ static CliStatus take_step(Run *run) {
 
 static CliStatus take_steps(Run *run) {
     CliStatus status = CLI_FINE;
+    if (run->idle) {
+        return CLI_FINE;
+    }
     run->began = cli_clock();
     while (status == CLI_FINE && run->step < run->last_step && !cli_is_interrupted()) {
         status = take_step(run);
@@ -461,7 +468,7 @@ static CliStatus finish(Run *run, CliStatus status) {
     const bool interrupted = cli_is_interrupted() && run->step < run->last_step;
     FilResult *result = run->result;
     run->result = NULL;
-    if (status == CLI_FINE && fil_result_close(result, &error) != FIL_OK) {
+    if (status == CLI_FINE && result != NULL && fil_result_close(result, &error) != FIL_OK) {
         status = fail(run, &error, CLI_BAD_FILE);
     } else if (status != CLI_FINE) {
         fil_result_discard(result);
