@@ -173,7 +173,7 @@ static CliStatus name_files(Run *run) {
     }
     if (run->folder != NULL) {
         run->result_path = cli_join_path(run->folder, "result.h5");
-        run->checkpoint_path = cli_join_path(run->folder, "checkpoint");
+        run->checkpoint_path = cli_join_path(run->folder, "checkpoint.bin");
         run->log_path = cli_join_path(run->folder, "log.txt");
     }
     if (run->result_path == NULL || run->checkpoint_path == NULL || run->log_path == NULL) {

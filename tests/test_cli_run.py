@@ -108,7 +108,7 @@ def wait_for(condition, seconds=60):
 def a_run_folder_explains_itself():
     done = run("run", write(), "--threads", "1", "--set", "friction_default=0.4")
     assert done.returncode == 0, done.err
-    assert sorted(os.listdir("runs/scene")) == ["checkpoint", "log.txt", "result.h5", "run.json",
+    assert sorted(os.listdir("runs/scene")) == ["checkpoint.bin", "log.txt", "result.h5", "run.json",
                                                 "scene.json"]
     with open("scene.json", "rb") as one, open("runs/scene/scene.json", "rb") as other:
         assert one.read() == other.read()
@@ -213,7 +213,7 @@ def ctrl_c_saves_and_tells_how_to_go_on():
     write(duration=30, output={"every": "6 ms"})
     with subprocess.Popen([FILUM, "run", "scene.json", "--set", "gravity=[0, 0, -9]"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        wait_for(lambda: os.path.exists("runs/scene/checkpoint"))
+        wait_for(lambda: os.path.exists("runs/scene/checkpoint.bin"))
         time.sleep(0.1)
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=60)
@@ -236,9 +236,9 @@ def kill_9_loses_what_came_after_the_checkpoint_and_no_more():
     write(duration=30, output={"every": "6 ms", "save": "40 ms"})
     with subprocess.Popen([FILUM, "run", "scene.json"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as child:
-        wait_for(lambda: os.path.exists("runs/scene/checkpoint"))
-        before = os.stat("runs/scene/checkpoint").st_mtime_ns
-        wait_for(lambda: os.stat("runs/scene/checkpoint").st_mtime_ns > before)
+        wait_for(lambda: os.path.exists("runs/scene/checkpoint.bin"))
+        before = os.stat("runs/scene/checkpoint.bin").st_mtime_ns
+        wait_for(lambda: os.stat("runs/scene/checkpoint.bin").st_mtime_ns > before)
         child.kill()
     told = json.loads(run("info", "--json", "runs/scene").out)
     assert told["mended"] and not told["growing"] and told["frames"] > 1, told
