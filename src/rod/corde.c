@@ -136,7 +136,6 @@ static void move(FilRod *rod, const double *dx) {
 const FilRodTable fil_rod_corde = {
     .name = "corde",
     .framed = true,
-    .linear = true,
     .rows = {{[FIL_END_SLIDING] = 2}, {[FIL_END_SLIDING] = 2}},
     .create = fil_corde_create,
     .check_natural = fil_corde_check_natural,
@@ -150,6 +149,7 @@ const FilRodTable fil_rod_corde = {
     .move = move,
     .at = fil_corde_at,
     .jacobian = fil_corde_jacobian,
+    .span = fil_corde_span,
     .curvature_at = fil_corde_curvature_at,
     .end_rows = end_rows,
     .energy = fil_corde_energy,

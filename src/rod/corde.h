@@ -96,6 +96,7 @@ void fil_corde_place_ends(FilRod *rod);
 void fil_corde_refresh(FilRod *rod);
 void fil_corde_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
 void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows);
+void fil_corde_span(const FilRod *rod, int element, int *first, int *last);
 void fil_corde_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
 void fil_corde_energy(const FilRod *rod, FilRodEnergy *out);
 void fil_corde_free_gradient(const FilRod *rod, double *out);

@@ -127,6 +127,13 @@ void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows) 
     add_columns(rod, 3, 2 * section.joint + 2, B, rows);
 }
 
+void fil_corde_span(const FilRod *rod, int element, int *first, int *last) {
+    const FilCorde *corde = rod->data;
+    int from = 3 * (2 * element - corde->first), to = 3 * (2 * element + 5 - corde->first);
+    *first = from < 0 ? 0 : from;
+    *last = to > rod->dof_count ? rod->dof_count : to;
+}
+
 // Curvature at an end whose frame is not held: the natural one and what torques right there make of
 // it.
 static void curvature_at_end(const FilRod *rod, bool root, double kappa[3]) {

@@ -40,23 +40,13 @@ static void hold(const FilRod *rod, const double *wanted, double *x) {
     }
 }
 
-double fil_rod_prepare_held(FilRod *rod, double dt, const double *guess, double *free_velocity) {
+// v_free = A^-1 rhs with the ends brought to where they are held at the end of the step.
+static void find_free(FilRod *rod, double dt, double *free_velocity) {
     int n = rod->dof_count, m = rod->row_count;
-    rod->table->get_velocity(rod, rod->before);
-    double residual = rod->table->prepare(rod, dt, guess, free_velocity);
-    bool known = rod->table->get_rest != NULL; // A v+ - rhs, to more digits than the difference
-    if (known) {
-        rod->table->get_rest(rod, free_velocity);
-    }
-    rod->table->solve(rod, free_velocity);
-    const double *from = guess != NULL ? guess : rod->before;
-    for (int k = 0; known && k < n; k++) {
-        free_velocity[k] = from[k] - free_velocity[k];
-    }
-    if (m == 0) {
-        return residual;
-    }
     double error[FIL_ROD_ROWS], wanted[FIL_ROD_ROWS];
+    if (m == 0) {
+        return;
+    }
     rod->table->end_rows(rod, rod->state[0] + dt, rod->rows, error);
     memcpy(rod->columns, rod->rows, sizeof(double) * (size_t)m * (size_t)n);
     for (int i = 0; i < m; i++) {
@@ -66,7 +56,38 @@ double fil_rod_prepare_held(FilRod *rod, double dt, const double *guess, double 
     }
     invert_rows(rod, rod->row_inverse);
     hold(rod, wanted, free_velocity);
+}
+
+double fil_rod_prepare_held(FilRod *rod, double dt, const double *guess, double *free_velocity) {
+    int n = rod->dof_count;
+    size_t bytes = sizeof(double) * (size_t)n;
+    rod->table->get_velocity(rod, rod->before);
+    double residual = rod->table->prepare(rod, dt, guess, rod->rhs);
+    bool known = rod->table->get_rest != NULL; // A v+ - rhs, to more digits than the difference
+    if (known) {
+        rod->table->get_rest(rod, free_velocity);
+    } else {
+        memcpy(free_velocity, rod->rhs, bytes);
+    }
+    rod->table->solve(rod, free_velocity);
+    const double *from = guess != NULL ? guess : rod->before;
+    for (int k = 0; known && k < n; k++) {
+        free_velocity[k] = from[k] - free_velocity[k];
+    }
+    find_free(rod, dt, free_velocity);
     return residual;
+}
+
+bool fil_rod_correct_held(FilRod *rod, double dt, const double *velocity, const double *push,
+                          double *free_velocity) {
+    if (rod->table->correct == NULL || !rod->table->correct(rod, dt, velocity, push, rod->rhs)) {
+        return false;
+    }
+    rod->table->get_velocity(rod, rod->before);
+    memcpy(free_velocity, rod->rhs, sizeof(double) * (size_t)rod->dof_count);
+    rod->table->solve(rod, free_velocity);
+    find_free(rod, dt, free_velocity);
+    return true;
 }
 
 void fil_rod_solve_held(const FilRod *rod, int count, double *x) {

@@ -14,6 +14,11 @@
 /// v_free. Returns the residual of the nonlinear step at the guess, as FilRodTable.prepare does.
 double fil_rod_prepare_held(FilRod *rod, double dt, const double *guess, double *free_velocity);
 
+/// The velocity turned out to be another one than prepare_held() took it for, because of the
+/// impulses `push`: correct v_free for the same P. False where there is nothing to correct.
+bool fil_rod_correct_held(FilRod *rod, double dt, const double *velocity, const double *push,
+                          double *free_velocity);
+
 /// x <- P x for `count` vectors, one after the other.
 void fil_rod_solve_held(const FilRod *rod, int count, double *x);
 

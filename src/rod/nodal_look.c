@@ -115,6 +115,15 @@ void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobi
     put_turn(rod, &section, axes, jacobian);
 }
 
+// Nodes from that before the element to that after its end, which sections next to it need.
+void fil_nodal_span(const FilRod *rod, int element, int *first, int *last) {
+    const FilNodal *nodal = rod->data;
+    int j = element + nodal->ghosts[0], from = nodal->stride * (j - 1), to = nodal->stride * (j + 3);
+    *first = j <= fil_nodal_end_node(nodal, 0) + 1 || from < nodal->first ? 0 : from - nodal->first;
+    *last = j + 2 >= fil_nodal_end_node(nodal, 1) || to > nodal->last ? rod->dof_count
+                                                                      : to - nodal->first;
+}
+
 // --- curvature -----------------------------------------------------------------------------------
 
 // Curvature at an end whose frame is not held: the natural one and what torques right there make of

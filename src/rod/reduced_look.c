@@ -102,6 +102,13 @@ void fil_reduced_jacobian(const FilRod *rod, int element, double u, double *jaco
     add_root_columns(rod, pose.position, jacobian);
 }
 
+// All elements between the root and this one; parents have lower numbers.
+void fil_reduced_span(const FilRod *rod, int element, int *first, int *last) {
+    const FilReduced *data = fil_reduced(rod);
+    *first = 0;
+    *last = data->root + 3 * element + data->d;
+}
+
 void fil_reduced_curvature_at(const FilRod *rod, int element, double u, double kappa[3]) {
     const FilReduced *data = fil_reduced(rod);
     const double *k = data->kappa + 3 * (size_t)element;

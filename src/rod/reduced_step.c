@@ -53,6 +53,7 @@ static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
 static const double guess_tolerance = 1e-3;                   // of the change in a step
 static const double steady = 1e-2;     // of the velocities: a change that counts as this much
 static const double slow = 1e-4;       // rad in a step: velocity terms do not matter
+static const double leisurely = 5e-3;  // rad in a step: in contact they matter little
 static const double most_turn = 100.0; // rad in a step: it says nothing any more
 
 // How the root moves in the mean over the step as far as it is held: world velocity and spin.
@@ -338,6 +339,26 @@ static double correct_once(FilRod *rod, double dt, double angle, double *rhs) {
         correct_step(rod, dt, 1.0 / fmax(1.0, 4.0 * angle * angle), rhs);
     }
     return dt * speed <= most_turn ? 0.0 : dt * speed;
+}
+
+// theta = 1, with impulses: what is left over at v+ is their negative when v+ is right.
+bool fil_reduced_correct(FilRod *rod, double dt, const double *velocity, const double *push,
+                         double *rhs) {
+    const FilReduced *data = fil_reduced(rod);
+    if (rod->theta < 1.0 || !data->sane) {
+        return false;
+    }
+    double angle = dt * fil_reduced_spin(rod);
+    if (angle <= leisurely) {
+        return false;
+    }
+    start_guess(rod, dt, velocity);
+    double weight = 1.0 / fmax(1.0, 4.0 * angle * angle);
+    correct_step(rod, dt, weight, rhs);
+    for (int k = 0; k < rod->dof_count; k++) {
+        rhs[k] += weight * push[k];
+    }
+    return true;
 }
 
 double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {

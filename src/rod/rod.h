@@ -77,7 +77,6 @@ struct FilRod {
 struct FilRodTable {
     const char *name;
     bool framed; // has frames: twist, torque
-    bool linear; // the step is linear in v+: prepare() does not depend on its guess
     // Rows of end_rows() that hold the root and the tip, by how they are held: what the coordinates
     // do not hold already. Of 5 and more rows the last three hold the frame, those before (and 3
     // rows or fewer) the place, across n0 where the end slides.
@@ -105,6 +104,11 @@ struct FilRodTable {
     // What the step minimises, for a velocity v+ of its end: the incremental potential, whose
     // gradient prepare() brings to zero. NULL: the step is linear, one prepare() is all.
     double (*merit)(FilRod *rod, double dt, const double *velocity);
+    // The velocity v+ turned out to be another one than prepare() took it for, because of the
+    // impulses `push` (generalised): correct rhs for the same A, by forces alone. Returns false
+    // where that is not worth it, or not possible. NULL: never.
+    bool (*correct)(FilRod *rod, double dt, const double *velocity, const double *push,
+                    double *rhs);
     // x <- A^-1 x, for the A of the last prepare(); O(N).
     void (*solve)(const FilRod *rod, double *x);
     // Take the step with the velocity v+ of its end; time moves too.
@@ -122,6 +126,8 @@ struct FilRodTable {
     // turn v into velocity (3) and spin (3): jacobian is 6 x dof_count, row-major.
     void (*at)(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
     void (*jacobian)(const FilRod *rod, int element, double u, double *jacobian);
+    // The unknowns first .. last - 1 are all that move sections of this element.
+    void (*span)(const FilRod *rod, int element, int *first, int *last);
     void (*curvature_at)(const FilRod *rod, int element, double u, double kappa[3]);
 
     // Rows C that hold the ends beyond what the coordinates already hold: C dx = -error brings the

@@ -13,6 +13,11 @@ static void rod_prepare(void *self, double dt, const double *guess, double *free
     (void)fil_rod_prepare_held(self, dt, guess, free_velocity);
 }
 
+static bool rod_correct(void *self, double dt, const double *velocity, const double *push,
+                        double *free_velocity) {
+    return fil_rod_correct_held(self, dt, velocity, push, free_velocity);
+}
+
 static void rod_solve(const void *self, int count, double *x) {
     fil_rod_solve_held(self, count, x);
 }
@@ -69,6 +74,7 @@ static void rod_set_state(void *self, const double *state) {
 
 const FilBodyTable fil_body_rod = {
     .prepare = rod_prepare,
+    .correct = rod_correct,
     .solve = rod_solve,
     .free_step = rod_free_step,
     .advance = rod_advance,
@@ -88,6 +94,16 @@ static void rigid_prepare(void *self, double dt, const double *guess, double *fr
     (void)guess; // linear
     fil_rigid_prepare(self, dt, NULL, free_velocity);
     fil_rigid_solve(self, free_velocity);
+}
+
+static bool rigid_correct(void *self, double dt, const double *velocity, const double *push,
+                          double *free_velocity) {
+    (void)self; // gyroscopic torque is part of free flight
+    (void)dt;
+    (void)velocity;
+    (void)push;
+    (void)free_velocity;
+    return false;
 }
 
 static void rigid_solve(const void *self, int count, double *x) {
@@ -152,6 +168,7 @@ static void rigid_set_state(void *self, const double *state) {
 
 const FilBodyTable fil_body_rigid = {
     .prepare = rigid_prepare,
+    .correct = rigid_correct,
     .solve = rigid_solve,
     .free_step = rigid_free_step,
     .advance = rigid_advance,

@@ -14,6 +14,10 @@
 typedef struct FilBodyTable {
     /// Make the step of `dt` seconds ready, linearised at the velocity `guess`, and write v_free.
     void (*prepare)(void *self, double dt, const double *guess, double *free_velocity);
+    /// The velocity found is another one than prepare() took it for, because of the impulses
+    /// `push`: correct v_free for the same P. False where there is nothing to correct.
+    bool (*correct)(void *self, double dt, const double *velocity, const double *push,
+                    double *free_velocity);
     /// x <- P x for `count` vectors, one after the other.
     void (*solve)(const void *self, int count, double *x);
     /// The step without contacts, as exactly as the body can. False when it did not converge.

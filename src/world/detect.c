@@ -137,7 +137,7 @@ static bool skip_pair(const void *user, int i, int j) {
         return body->rooted == 1 + (a->obstacle < 0 ? b->obstacle : a->obstacle);
     }
     if (a->body != b->body) {
-        return false;
+        return world->apart_count > 0 && fil_world_are_joined(world, i, j);
     }
     return !world->bodies[a->body].surface.self || are_neighbours(world, a, b);
 }
@@ -244,7 +244,7 @@ static int touch_within(const FilWorld *world, const FilWorldTry *step, const Fi
 
 typedef struct Touches {
     int count;
-    double margin;                 // m, of the pair
+    double margin; // m, of the pair
     FilTouch touch[FIL_TOUCH_MAX];
     double closing[FIL_TOUCH_MAX]; // m/s: how fast each closes
 } Touches;
@@ -435,8 +435,7 @@ static FilStatus set_law(const FilWorld *world, FilWorkContact *contact, FilErro
                         a, b);
     }
     contact->mu = law != NULL ? law->mu : world->def.friction_default;
-    contact->restitution =
-        fmax(world->materials[a].restitution, world->materials[b].restitution);
+    contact->restitution = fmax(world->materials[a].restitution, world->materials[b].restitution);
     return FIL_OK;
 }
 
@@ -481,7 +480,7 @@ static int neighbour(const FilWorld *world, int piece, int by) {
 }
 
 static const FilMemory *find_slid(const FilWorld *world, const FilMemory *key) {
-    static const int ways[8][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1},
+    static const int ways[8][2] = {{1, 0}, {-1, 0},  {0, 1},  {0, -1},
                                    {1, 1}, {-1, -1}, {1, -1}, {-1, 1}};
     for (int k = 0; k < 8; k++) {
         FilMemory near = {.piece = {neighbour(world, key->piece[0], ways[k][0]),
@@ -502,8 +501,8 @@ static void remember(const FilWorld *world, FilWorkContact *contact) {
     contact->known = found != NULL;
     if (found != NULL) {
         // as long as they do not press, the approach is that of now
-        bool pressed = found->impulse[0] != 0.0 || found->impulse[1] != 0.0 ||
-                       found->impulse[2] != 0.0;
+        bool pressed =
+            found->impulse[0] != 0.0 || found->impulse[1] != 0.0 || found->impulse[2] != 0.0;
         contact->memory.rebounded = found->rebounded && pressed;
         contact->memory.approach = pressed ? found->approach : contact->memory.approach;
         fil_copy3(found->impulse, contact->memory.impulse);

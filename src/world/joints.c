@@ -6,6 +6,7 @@
 // obstacle counts as it will be at the end of the step.
 #include "world.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -43,7 +44,8 @@ static void look_at(const FilWorld *world, const FilPlace *place, int obstacle, 
         rod->table->at(rod, piece->element, piece->u[1], &end[1], NULL);
         *pose = end[place->t < 0.5 ? 0 : 1];
         for (int k = 0; k < 3; k++) {
-            pose->position[k] = (1.0 - place->t) * end[0].position[k] + place->t * end[1].position[k];
+            pose->position[k] =
+                (1.0 - place->t) * end[0].position[k] + place->t * end[1].position[k];
         }
         return;
     }
@@ -114,6 +116,61 @@ static FilStatus make_place(const FilWorld *world, const FilJointSide *side, con
     return FIL_OK;
 }
 
+// The pieces of the body of a place that are so near the joint that contact would work against it:
+// first and count.
+static void near_pieces(const FilWorld *world, const FilPlace *place, int *first, int *last) {
+    const FilBody *body = &world->bodies[place->body];
+    *first = *last = place->piece;
+    if (body->kind != FIL_BODY_ROD) {
+        return;
+    }
+    const FilRod *rod = body->self;
+    const FilPiece *piece = &world->pieces[place->piece];
+    double at = piece->s[0] + place->t * (piece->s[1] - piece->s[0]);
+    double reach = 4.0 * body->radius / rod->state[1];
+    while (*first > body->first_piece && at - world->pieces[*first].s[0] < reach) {
+        (*first)--;
+    }
+    while (*last < body->first_piece + body->piece_count - 1 &&
+           world->pieces[*last].s[1] - at < reach) {
+        (*last)++;
+    }
+}
+
+static int compare_pairs(const void *x, const void *y) {
+    const int *a = x, *b = y;
+    int order = (a[0] > b[0]) - (a[0] < b[0]);
+    return order != 0 ? order : (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+bool fil_world_are_joined(const FilWorld *world, int i, int j) {
+    const int pair[2] = {i < j ? i : j, i < j ? j : i};
+    return bsearch(pair, world->apart, (size_t)world->apart_count, sizeof pair, compare_pairs) !=
+           NULL;
+}
+
+// What is joined does not touch at the joint.
+static FilStatus keep_apart(FilWorld *world, const FilJoint *joint, FilError *error) {
+    if (joint->b.body < 0) {
+        return FIL_OK;
+    }
+    int first[2], last[2];
+    near_pieces(world, &joint->a, &first[0], &last[0]);
+    near_pieces(world, &joint->b, &first[1], &last[1]);
+    int64_t more = (int64_t)(last[0] - first[0] + 1) * (last[1] - first[1] + 1);
+    FIL_TRY(fil_world_reserve(world, &world->apart, &world->apart_room, world->apart_count + more,
+                              sizeof(int[2]), error));
+    for (int i = first[0]; i <= last[0]; i++) {
+        for (int j = first[1]; j <= last[1]; j++) {
+            int *pair = world->apart[world->apart_count++];
+            pair[0] = i < j ? i : j;
+            pair[1] = i < j ? j : i;
+        }
+    }
+    qsort(world->apart, (size_t)world->apart_count, sizeof(int[2]), compare_pairs);
+    return FIL_OK;
+}
+
 FilStatus fil_world_add_joint(FilWorld *world, const FilJointDef *def, int *joint,
                               FilError *error) {
     FilJoint made = {.turning = def->turning};
@@ -126,6 +183,7 @@ FilStatus fil_world_add_joint(FilWorld *world, const FilJointDef *def, int *join
     FIL_TRY(make_place(world, &def->b, "b", &made.b, &made.obstacle, error));
     FIL_TRY(fil_world_reserve(world, &world->joints, &world->joint_room, world->joint_count + 1,
                               sizeof(FilJoint), error));
+    FIL_TRY(keep_apart(world, &made, error));
     FilPose a, b;
     double A[9], B[9], Bt[9];
     if (made.obstacle >= 0) {

@@ -14,6 +14,8 @@
 #include "collide/sweep.h"
 #include "math/vec3.h"
 
+static const double least_cosine = 0.54; // about 1 rad
+
 typedef struct Sweeping {
     const FilWorld *world;
     const FilWorldTry *step;
@@ -112,6 +114,24 @@ static bool did_escape(const FilWorld *world, const FilWorldTry *step, const dou
     return false;
 }
 
+// Whether a piece of a rod turned so far that its way was not a straight line at all.
+static bool did_whirl(const FilWorld *world, const FilWorldTry *step, const double *after) {
+    for (int i = 0; i < world->piece_count; i++) {
+        const FilPiece *piece = &world->pieces[i];
+        if (!is_capsule(world, piece)) {
+            continue;
+        }
+        double from[3], to[3];
+        ptrdiff_t a = 3 * (ptrdiff_t)piece->point[0], b = 3 * (ptrdiff_t)piece->point[1];
+        fil_subtract3(step->points + b, step->points + a, from);
+        fil_subtract3(after + b, after + a, to);
+        if (fil_dot3(from, to) < least_cosine * fil_norm3(from) * fil_norm3(to)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The broad phase again, with boxes that hold where the pieces really went.
 static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const double *after,
                                   FilError *error) {
@@ -127,7 +147,7 @@ static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const doub
 }
 
 FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses,
-                                int **list, int *count, FilError *error) {
+                                FilPassed *passed_pairs, FilError *error) {
     double *after = FIL_NEW(&world->scratch, double, 3 * (size_t)world->point_count + 1);
     if (after == NULL) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d points",
@@ -146,12 +166,11 @@ FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPos
     Sweeping sweeping = {
         .world = world, .step = step, .after = after, .poses = poses, .passed = passed};
     fil_parallel_ranges((int)step->pair_count, 64, world->threads, sweep_range, &sweeping);
-    *count = 0;
+    *passed_pairs = (FilPassed){.list = found, .whirled = did_whirl(world, step, after)};
     for (int k = 0; k < (int)step->pair_count; k++) {
         if (passed[k]) {
-            found[(*count)++] = k;
+            found[passed_pairs->count++] = k;
         }
     }
-    *list = found;
     return FIL_OK;
 }

@@ -5,11 +5,16 @@
 
 #include "world.h"
 
-/// Candidates (indices of step->pairs, ascending) whose centrelines met between the start of the
-/// step and now. `poses` are those of the rigid bodies' shapes at its start. The list lives in the
-/// world's scratch;
-/// step->pairs grows where a piece went farther than was foreseen.
+typedef struct FilPassed {
+    int *list; // candidates (indices of step->pairs, ascending) whose centrelines met
+    int count;
+    bool whirled; // a rod turned by more than about a radian: nobody knows where it was on its way
+} FilPassed;
+
+/// What happened between the start of the step and now. `poses` are those of the rigid bodies'
+/// shapes at its start. The list lives in the world's scratch; step->pairs grows where a piece went
+/// farther than was foreseen.
 FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses,
-                                int **list, int *count, FilError *error);
+                                FilPassed *passed, FilError *error);
 
 #endif

@@ -72,16 +72,21 @@ FilStatus fil_world_add_pieces(FilWorld *world, FilBody *body, FilError *error) 
 static double find_extent(const FilShape *shape) {
     double most = 0.0;
     switch (shape->kind) {
-        case FIL_SHAPE_SPHERE: return shape->radius;
-        case FIL_SHAPE_CAPSULE: return shape->radius + 0.5 * shape->length;
-        case FIL_SHAPE_CYLINDER: return hypot(shape->radius, 0.5 * shape->length);
-        case FIL_SHAPE_BOX: return 0.5 * fil_norm3(shape->size);
-        case FIL_SHAPE_MESH:
-            for (int i = 0; i < fil_mesh_vertex_count(shape->mesh); i++) {
-                most = fmax(most, fil_norm3(fil_mesh_vertices(shape->mesh) + 3 * (ptrdiff_t)i));
-            }
-            return most;
-        default: return 0.0;
+    case FIL_SHAPE_SPHERE:
+        return shape->radius;
+    case FIL_SHAPE_CAPSULE:
+        return shape->radius + 0.5 * shape->length;
+    case FIL_SHAPE_CYLINDER:
+        return hypot(shape->radius, 0.5 * shape->length);
+    case FIL_SHAPE_BOX:
+        return 0.5 * fil_norm3(shape->size);
+    case FIL_SHAPE_MESH:
+        for (int i = 0; i < fil_mesh_vertex_count(shape->mesh); i++) {
+            most = fmax(most, fil_norm3(fil_mesh_vertices(shape->mesh) + 3 * (ptrdiff_t)i));
+        }
+        return most;
+    default:
+        return 0.0;
     }
 }
 
@@ -248,24 +253,4 @@ void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilP
         return;
     }
     fil_rigid_centre(body->self, centre);
-}
-
-void fil_world_jacobian(const FilWorld *world, const FilPlace *place, double *jacobian,
-                        double *work) {
-    const FilPiece *piece = &world->pieces[place->piece];
-    const FilBody *body = &world->bodies[place->body];
-    size_t count = 6 * (size_t)body->dof_count;
-    if (body->kind != FIL_BODY_ROD) {
-        memset(jacobian, 0, sizeof(double) * count);
-        for (int k = 0; k < 6; k++) {
-            jacobian[7 * k] = 1.0;
-        }
-        return;
-    }
-    const FilRod *rod = body->self;
-    rod->table->jacobian(rod, piece->element, piece->u[0], jacobian);
-    rod->table->jacobian(rod, piece->element, piece->u[1], work);
-    for (size_t k = 0; k < count; k++) {
-        jacobian[k] += place->t * (work[k] - jacobian[k]);
-    }
 }

@@ -226,7 +226,8 @@ static void fill_row(const Build *build, int a) {
             continue;
         }
         int first = build->body_start[bodies[side]], last = build->body_start[bodies[side] + 1];
-        ptrdiff_t n = 3 * (ptrdiff_t)(last - first), row = 3 * (ptrdiff_t)(build->of[a][side] - first);
+        ptrdiff_t n = 3 * (ptrdiff_t)(last - first),
+                  row = 3 * (ptrdiff_t)(build->of[a][side] - first);
         const double *own = build->own[bodies[side]] + row * n;
         for (int k = at, j = first; j < last; j++) {
             int column = build->place[member_of(build, j)->contact];

@@ -61,80 +61,182 @@ static FilStatus list_incidences(FilWorld *world, const FilWorldTry *step, FilRo
     return FIL_OK;
 }
 
+// --- the unknowns that a contact moves -----------------------------------------------------------
+
+static void widen(const FilWorld *world, const FilPlace *place, int *first, int *last) {
+    const FilBody *body = &world->bodies[place->body];
+    int from = 0, to = body->dof_count;
+    if (body->kind == FIL_BODY_ROD) {
+        const FilRod *rod = body->self;
+        rod->table->span(rod, world->pieces[place->piece].element, &from, &to);
+    }
+    *first = from < *first ? from : *first;
+    *last = to > *last ? to : *last;
+}
+
+// How wide the rows of every incidence are, and memory for them.
+static FilStatus reserve_rows(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                              FilError *error) {
+    size_t sum = 0;
+    for (int body = 0; body < world->body_count; body++) {
+        for (int k = rows->body_start[body]; k < rows->body_start[body + 1]; k++) {
+            FilIncidence *incidence = &rows->incidences[k];
+            const FilWorkContact *contact = &step->contacts[incidence->contact];
+            int first = INT32_MAX, last = 0;
+            if (contact->a.body == body) {
+                widen(world, &contact->a, &first, &last);
+            }
+            if (contact->b.body == body) {
+                widen(world, &contact->b, &first, &last);
+            }
+            incidence->first = first;
+            incidence->width = last - first;
+            sum += 3 * (size_t)incidence->width;
+        }
+    }
+    double *H = FIL_NEW(&world->scratch, double, sum + 1);
+    if (H == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the rows of %d contacts",
+                        step->contact_count);
+    }
+    for (int k = 0; k < rows->body_start[world->body_count]; k++) {
+        rows->incidences[k].H = H;
+        H += 3 * (ptrdiff_t)rows->incidences[k].width;
+    }
+    return FIL_OK;
+}
+
 // --- rows ----------------------------------------------------------------------------------------
 
-// H += sign F (velocity rows + spin rows x arm) of a place, dense: [3][m].
-static void add_place(const Making *making, const FilWorkContact *contact, const FilPlace *place,
-                      double sign, double *H, double *work) {
-    int m = making->world->bodies[place->body].dof_count;
-    double *jacobian = work, centre[3], arm[3];
-    fil_world_jacobian(making->world, place, jacobian, work + 6 * (ptrdiff_t)m);
+// Jacobians at the points of the body at hand, each made when it is first asked for.
+typedef struct Points {
+    int *made;     // [point_count] whether it is there
+    double *J;     // [point_count][6][widest]
+    double *dense; // [6][dof_count]
+    int widest;
+} Points;
+
+static const double *jacobian_at(const FilWorld *world, const FilBody *body, int piece_index,
+                                 int end, const Points *points) {
+    const FilPiece *piece = &world->pieces[piece_index];
+    const FilRod *rod = body->self;
+    int k = piece->point[end] - body->first_point, m = body->dof_count, first, last;
+    double *J = points->J + 6 * (ptrdiff_t)points->widest * k;
+    rod->table->span(rod, piece->element, &first, &last);
+    // a point between two elements is kept for the one it was made for
+    if (points->made[k] != piece->element + 1) {
+        points->made[k] = piece->element + 1;
+        rod->table->jacobian(rod, piece->element, piece->u[end], points->dense);
+        for (int row = 0; row < 6; row++) {
+            memcpy(J + (ptrdiff_t)row * (last - first), points->dense + (ptrdiff_t)row * m + first,
+                   sizeof(double) * (size_t)(last - first));
+        }
+    }
+    return J;
+}
+
+// What the rows of a contact take of velocity and spin at a place: [3] of each.
+static void take_rows(const Making *making, const FilWorkContact *contact, const FilPlace *place,
+                      double sign, double along[3][3], double about[3][3]) {
+    double centre[3], arm[3];
     fil_world_centre(making->world, making->step, place, centre);
     fil_subtract3(place->point, centre, arm);
     for (int row = 0; row < 3; row++) {
         const double *f = contact->frame + 3 * (ptrdiff_t)row;
-        double turn[3], *out = H + (ptrdiff_t)row * m;
+        double turn[3];
         fil_cross3(arm, f, turn); // f . (w x arm) = (arm x f) . w
         for (int k = 0; k < 3; k++) {
-            double along = contact->turn ? 0.0 : sign * f[k];
-            double about = contact->turn ? sign * f[k] : sign * turn[k];
-            fil_axpy(along, jacobian + (ptrdiff_t)k * m, out, m);
-            fil_axpy(about, jacobian + (ptrdiff_t)(3 + k) * m, out, m);
+            along[row][k] = contact->turn ? 0.0 : sign * f[k];
+            about[row][k] = contact->turn ? sign * f[k] : sign * turn[k];
         }
     }
 }
 
-// Drop the zeros at both ends.
-static void keep_rows(FilIncidence *incidence, int m, const double *H) {
-    int first = 0, last = m;
-    while (first < last - 1 && H[first] == 0.0 && H[m + first] == 0.0 && H[2 * m + first] == 0.0) {
-        first++;
+static void add_rod(const Making *making, const FilPlace *place, const Points *points,
+                    double along[3][3], double about[3][3], const FilIncidence *incidence) {
+    const FilBody *body = &making->world->bodies[place->body];
+    const FilRod *rod = body->self;
+    int first, last;
+    rod->table->span(rod, making->world->pieces[place->piece].element, &first, &last);
+    int width = last - first;
+    for (int end = 0; end < 2; end++) {
+        double part = end == 0 ? 1.0 - place->t : place->t;
+        const double *J = jacobian_at(making->world, body, place->piece, end, points);
+        for (int row = 0; row < 3 && part != 0.0; row++) {
+            double *H = incidence->H + (ptrdiff_t)row * incidence->width + first - incidence->first;
+            for (int k = 0; k < 3; k++) {
+                fil_axpy(part * along[row][k], J + (ptrdiff_t)k * width, H, width);
+                fil_axpy(part * about[row][k], J + (ptrdiff_t)(3 + k) * width, H, width);
+            }
+        }
     }
-    while (last > first + 1 && H[last - 1] == 0.0 && H[m + last - 1] == 0.0 &&
-           H[2 * m + last - 1] == 0.0) {
-        last--;
+}
+
+// H += sign F (velocity rows + spin rows x arm) of a place.
+static void add_place(const Making *making, const FilWorkContact *contact, const FilPlace *place,
+                      double sign, const Points *points, const FilIncidence *incidence) {
+    double along[3][3], about[3][3];
+    take_rows(making, contact, place, sign, along, about);
+    if (making->world->bodies[place->body].kind == FIL_BODY_ROD) {
+        add_rod(making, place, points, along, about, incidence);
+        return;
     }
-    incidence->first = first;
-    incidence->width = last - first;
     for (int row = 0; row < 3; row++) {
-        memcpy(incidence->H + (ptrdiff_t)row * incidence->width, H + (ptrdiff_t)row * m + first,
-               sizeof(double) * (size_t)incidence->width);
+        double *H = incidence->H + (ptrdiff_t)row * incidence->width;
+        fil_add3(1.0, along[row], H);
+        fil_add3(1.0, about[row], H + 3);
     }
+}
+
+static int widest_of(const FilBody *body) {
+    int widest = body->kind == FIL_BODY_ROD ? 0 : body->dof_count;
+    const FilRod *rod = body->self;
+    for (int e = 0; body->kind == FIL_BODY_ROD && e < rod->element_count; e++) {
+        int first, last;
+        rod->table->span(rod, e, &first, &last);
+        widest = last - first > widest ? last - first : widest;
+    }
+    return widest;
 }
 
 static void make_body(void *context, int body) {
     const Making *making = context;
     const FilRows *rows = making->rows;
-    int m = making->world->bodies[body].dof_count;
-    double *H = making->room[fil_thread_index()], *rest = H + 3 * (ptrdiff_t)m;
+    const FilBody *self = &making->world->bodies[body];
+    if (rows->body_start[body] == rows->body_start[body + 1]) {
+        return;
+    }
+    double *room = making->room[fil_thread_index()];
+    Points points = {.dense = room, .widest = widest_of(self)};
+    points.J = room + 6 * (ptrdiff_t)self->dof_count;
+    points.made = (int *)(points.J + 6 * (ptrdiff_t)points.widest * self->point_count);
+    memset(points.made, 0, sizeof(int) * (size_t)self->point_count);
     for (int k = rows->body_start[body]; k < rows->body_start[body + 1]; k++) {
-        const FilWorkContact *contact = &making->step->contacts[rows->incidences[k].contact];
-        memset(H, 0, sizeof(double) * 3 * (size_t)m);
+        const FilIncidence *incidence = &rows->incidences[k];
+        const FilWorkContact *contact = &making->step->contacts[incidence->contact];
+        memset(incidence->H, 0, sizeof(double) * 3 * (size_t)incidence->width);
         if (contact->a.body == body) {
-            add_place(making, contact, &contact->a, 1.0, H, rest);
+            add_place(making, contact, &contact->a, 1.0, &points, incidence);
         }
         if (contact->b.body == body) {
-            add_place(making, contact, &contact->b, -1.0, H, rest);
+            add_place(making, contact, &contact->b, -1.0, &points, incidence);
         }
-        keep_rows(&rows->incidences[k], m, H);
     }
 }
 
-static FilStatus reserve_rows(FilWorld *world, Making *making, FilError *error) {
-    const FilRows *rows = making->rows;
+// Scratch for every thread: Jacobians at the points of any one body.
+static FilStatus reserve_room(FilWorld *world, Making *making, FilError *error) {
     size_t most = 1;
     for (int k = 0; k < world->body_count; k++) {
-        size_t at = (size_t)rows->body_start[k], count = (size_t)rows->body_start[k + 1] - at;
-        size_t m = (size_t)world->bodies[k].dof_count;
-        double *H = count > 0 ? FIL_NEW(&world->scratch, double, 3 * m * count) : NULL;
-        for (size_t i = 0; H != NULL && i < count; i++) {
-            rows->incidences[at + i].H = H + 3 * m * i;
-        }
-        most = count > 0 && m > most ? m : most;
+        const FilBody *body = &world->bodies[k];
+        size_t need = (size_t)body->point_count * (6 * (size_t)widest_of(body) + 1) +
+                      6 * (size_t)body->dof_count;
+        bool used = making->rows->body_start[k] < making->rows->body_start[k + 1];
+        most = used && need > most ? need : most;
     }
     making->room = FIL_NEW(&world->scratch, double *, world->threads);
     for (int t = 0; making->room != NULL && t < world->threads; t++) {
-        making->room[t] = FIL_NEW(&world->scratch, double, 15 * most);
+        making->room[t] = FIL_NEW(&world->scratch, double, most);
     }
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the rows of %d contacts",
@@ -145,8 +247,9 @@ static FilStatus reserve_rows(FilWorld *world, Making *making, FilError *error) 
 
 FilStatus fil_rows_build(FilWorld *world, const FilWorldTry *step, FilRows *rows, FilError *error) {
     FIL_TRY(list_incidences(world, step, rows, error));
+    FIL_TRY(reserve_rows(world, step, rows, error));
     Making making = {.world = world, .step = step, .rows = rows};
-    FIL_TRY(reserve_rows(world, &making, error));
+    FIL_TRY(reserve_room(world, &making, error));
     fil_parallel_for(world->body_count, world->threads, make_body, &making);
     return FIL_OK;
 }
@@ -178,6 +281,7 @@ typedef struct Push {
     const FilRows *rows;
     const double *r;
     double *out;
+    bool solve;
 } Push;
 
 static void push_range(void *context, int first, int last) {
@@ -200,11 +304,18 @@ static void push_range(void *context, int first, int last) {
                 }
             }
         }
-        self->table->solve(self->self, 1, v);
+        if (push->solve) {
+            self->table->solve(self->self, 1, v);
+        }
     }
 }
 
-void fil_rows_push(const FilWorld *world, const FilRows *rows, const double *r, double *out) {
+void fil_rows_gather(const FilWorld *world, const FilRows *rows, const double *r, double *out) {
     Push push = {.world = world, .rows = rows, .r = r, .out = out};
+    fil_parallel_ranges(world->body_count, 8, world->threads, push_range, &push);
+}
+
+void fil_rows_push(const FilWorld *world, const FilRows *rows, const double *r, double *out) {
+    Push push = {.world = world, .rows = rows, .r = r, .out = out, .solve = true};
     fil_parallel_ranges(world->body_count, 8, world->threads, push_range, &push);
 }

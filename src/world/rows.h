@@ -31,8 +31,12 @@ FilStatus fil_rows_build(FilWorld *world, const FilWorldTry *step, FilRows *rows
 void fil_rows_velocity(const FilWorld *world, const FilWorldTry *step, const FilRows *rows,
                        const double *v, int i, double u[3]);
 
-/// What the impulses r (3 per contact) do to the velocities of the bodies in contact, P H^T r; those
-/// of others are left alone.
+/// The generalised impulses of r (3 per contact) on the bodies in contact, H^T r; those on others
+/// are left alone.
+void fil_rows_gather(const FilWorld *world, const FilRows *rows, const double *r, double *out);
+
+/// What the impulses r (3 per contact) do to the velocities of the bodies in contact, P H^T r;
+/// those of others are left alone.
 void fil_rows_push(const FilWorld *world, const FilRows *rows, const double *r, double *out);
 
 #endif

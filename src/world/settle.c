@@ -1,10 +1,10 @@
 // settle.c - the equilibrium of a world with friction.
 //
-// Implicit steps of dynamics that each begin at rest: A v+ = dt f + H^T r with A = M + dt^2 K, where
-// the law holds on v+. What is left of the balance of forces at the end of the step is M v+ / dt:
-// when v+ vanishes, forces and impulses balance and every contact lies within its cone. For large
-// steps M is small beside dt^2 K and a step is one of Newton's method for the equilibrium; so steps
-// grow as the motion calms down: a step goes about as far as bodies are thick, or less.
+// Implicit steps of dynamics that each begin at rest: A v+ = dt f + H^T r with A = M + dt^2 K,
+// where the law holds on v+. What is left of the balance of forces at the end of the step is M v+ /
+// dt: when v+ vanishes, forces and impulses balance and every contact lies within its cone. For
+// large steps M is small beside dt^2 K and a step is one of Newton's method for the equilibrium; so
+// steps grow as the motion calms down: a step goes about as far as bodies are thick, or less.
 //
 // Time stands still: each step ends at the present time and begins dt before it, so that what is
 // driven is where it belongs at its end.

@@ -56,7 +56,8 @@ static FilStatus check_state(const FilWorld *world, const double *state, int64_t
         }
     }
     for (int64_t k = least; k < count; k += PER_CONTACT) {
-        if (!is_index(state[k], world->piece_count) || !is_index(state[k + 1], world->piece_count)) {
+        if (!is_index(state[k], world->piece_count) ||
+            !is_index(state[k + 1], world->piece_count)) {
             return fil_fail(error, FIL_E_ARGUMENT,
                             "state[%lld] names a piece that this world does not have",
                             (long long)k);

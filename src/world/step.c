@@ -19,6 +19,7 @@
 #include "problem.h"
 #include "rod/rod.h"
 
+static const double most_gain = 2e-3;        // of the kinetic energy, in a step
 static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
 
 enum {
@@ -41,6 +42,8 @@ static FilStatus reserve_try(FilWorld *world, double dt, FilWorldTry *step, FilE
     step->after = FIL_NEW(arena, double, dofs);
     step->free_velocity = FIL_NEW(arena, double, dofs);
     step->shift = FIL_NEW(arena, double, dofs);
+    step->push = FIL_NEW(arena, double, dofs);
+    step->energies = FIL_NEW(arena, double, (size_t)world->body_count + 1);
     step->states = FIL_NEW(arena, double, (size_t)world->state_count + 1);
     if (arena->failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a step of %lld unknowns",
@@ -110,7 +113,8 @@ static void find_driven(const FilWorld *world, const FilWorldTry *step, const Fi
     const FilPiece *piece = &world->pieces[place->piece];
     double spin[3], centre[3], arm[3];
     for (int k = 0; k < 3; k++) {
-        ptrdiff_t from = 3 * (ptrdiff_t)piece->point[0] + k, to = 3 * (ptrdiff_t)piece->point[1] + k;
+        ptrdiff_t from = 3 * (ptrdiff_t)piece->point[0] + k,
+                  to = 3 * (ptrdiff_t)piece->point[1] + k;
         rate[k] = (1.0 - place->t) * step->ahead[from] + place->t * step->ahead[to];
         spin[k] = (1.0 - place->t) * step->ahead_spin[from] + place->t * step->ahead_spin[to];
     }
@@ -238,28 +242,8 @@ static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
     info->conditioning = solve->conditioning;
 }
 
-// How far a rod turns in the step, rad: its root where that is free, and its pieces.
-static double turn_of(const FilWorld *world, const FilWorldTry *step, const FilBody *body) {
-    const FilRod *rod = body->self;
-    double most = 0.0;
-    for (int k = 3; k < 6 && rod->root_end.kind == FIL_END_FREE; k++) {
-        most = fmax(most, fabs(step->before[body->first_dof + k]));
-    }
-    for (int k = 0; k < body->piece_count; k++) {
-        const FilPiece *piece = &world->pieces[body->first_piece + k];
-        double rate[3], along[3];
-        fil_subtract3(step->rates + 3 * (ptrdiff_t)piece->point[1],
-                      step->rates + 3 * (ptrdiff_t)piece->point[0], rate);
-        fil_subtract3(step->points + 3 * (ptrdiff_t)piece->point[1],
-                      step->points + 3 * (ptrdiff_t)piece->point[0], along);
-        most = fmax(most, fil_norm3(rate) / fil_norm3(along));
-    }
-    return step->dt * most;
-}
-
 // How much the velocities of the bodies in contact changed since they were linearised, relative to
-// the largest of them, in contact or free. Bodies whose step is linear do not count; velocity terms
-// count as far as the rod turns, and a tenth of that, for what is left is not squared but damped.
+// the largest of them, in contact or free. Bodies whose step is linear do not count.
 static double find_change(const FilWorld *world, const FilWorldTry *step) {
     double change = 0.0;
     for (int i = 0; i < world->body_count; i++) {
@@ -269,9 +253,6 @@ static double find_change(const FilWorld *world, const FilWorldTry *step) {
             double to = step->after[body->first_dof + k];
             most = fmax(most, fmax(fabs(to), fabs(step->free_velocity[body->first_dof + k])));
             differ = fmax(differ, fabs(to - step->before[body->first_dof + k]));
-        }
-        if (differ > 0.0 && !body->elastic) {
-            differ *= 0.1 * fmin(1.0, turn_of(world, step, body));
         }
         change = fmax(change, differ / most);
     }
@@ -287,6 +268,52 @@ static void add_free(const FilWorld *world, const FilWorldTry *step) {
                      body->dof_count);
         }
     }
+}
+
+// Whether all velocities are numbers: a body refuses a step that is far too long with NaN.
+static bool are_finite(const FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        const double *v = body->touched ? step->free_velocity : step->after;
+        if (!fil_all_finite(v + body->first_dof, body->dof_count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+typedef struct Correcting {
+    FilWorld *world;
+    FilWorldTry *step;
+    bool *corrected; // [body_count]
+} Correcting;
+
+static void correct_body(void *context, int i) {
+    const Correcting *correcting = context;
+    FilWorldTry *step = correcting->step;
+    FilBody *body = &correcting->world->bodies[i];
+    correcting->corrected[i] =
+        body->touched &&
+        body->table->correct(body->self, step->dt, step->after + body->first_dof,
+                             step->push + body->first_dof, step->free_velocity + body->first_dof);
+}
+
+// Forces that depend on the velocities, at those found. False when nothing changed.
+static FilStatus correct_free(FilWorld *world, FilWorldTry *step, const FilRows *rows,
+                              bool *changed, FilError *error) {
+    Correcting correcting = {.world = world, .step = step};
+    correcting.corrected = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
+                        world->body_count);
+    }
+    fil_rows_gather(world, rows, step->r, step->push);
+    fil_parallel_for(world->body_count, world->threads, correct_body, &correcting);
+    *changed = false;
+    for (int i = 0; i < world->body_count; i++) {
+        *changed = *changed || correcting.corrected[i];
+    }
+    return FIL_OK;
 }
 
 // --- the contacts that matter --------------------------------------------------------------------
@@ -410,7 +437,7 @@ static void push_apart(FilWorld *world, FilWorldTry *step, const FilRows *rows) 
 
 // v+ of all bodies into step->after: linearise, solve, add contacts that now overlap, until nothing
 // changes any more.
-static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
+static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *info, bool *failed,
                             FilError *error) {
     FilRows rows;
     Active active = {0};
@@ -419,7 +446,8 @@ static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *inf
     double start = fil_seconds();
     fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
     info->seconds.bodies += fil_seconds() - start;
-    if (step->contact_count == 0) {
+    *failed = !are_finite(world, step);
+    if (step->contact_count == 0 || *failed) {
         return FIL_OK;
     }
     start = fil_seconds();
@@ -429,6 +457,7 @@ static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *inf
         push_apart(world, step, &rows);
         return FIL_OK;
     }
+    bool corrected = false;
     for (int round = 1, newton = 1;; round++) {
         FilArenaMark mark = fil_arena_mark(&world->scratch);
         FilFrictionProblem problem;
@@ -443,13 +472,18 @@ static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *inf
             guessed[active.list[a]] = true;
         }
         int before = active.count;
-        int added = round < MAX_ACTIVE_ROUNDS
-                        ? add_active(world, step, &rows, step->after, &active)
-                        : 0;
+        int added =
+            round < MAX_ACTIVE_ROUNDS ? add_active(world, step, &rows, step->after, &active) : 0;
         info->newton_count = newton;
         info->elastic_residual = find_change(world, step);
         bool again = info->elastic_residual > newton_tolerance && newton < world->def.max_newton;
-        if (added == 0 && !again) {
+        bool changed = false;
+        if (!corrected && !again) {
+            corrected = true;
+            FIL_TRY(correct_free(world, step, &rows, &changed, error));
+        }
+        if (added == 0 && !again && !changed) {
+            fil_rows_gather(world, &rows, step->r, step->push);
             active.count = before;
             return fil_world_correct(world, step, &rows, active.list, &problem, step->shift,
                                      &step->shifted, error);
@@ -463,8 +497,62 @@ static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *inf
             double prepared = fil_seconds();
             info->seconds.bodies += prepared - start;
             start = prepared;
+            *failed = !are_finite(world, step);
+            if (*failed) {
+                return FIL_OK;
+            }
         }
     }
+}
+
+// --- energy --------------------------------------------------------------------------------------
+
+// Rods whose velocity terms are explicit may gain energy in a step that is too long for how they
+// move. Implicit Euler only ever loses some: what a rod has more after the step than before and
+// than the impulses did on it, it has from nowhere.
+static bool may_gain(const FilBody *body) {
+    if (body->kind != FIL_BODY_ROD || !body->linear) {
+        return false;
+    }
+    const FilRod *rod = body->self;
+    return rod->root_end.motion == NULL && rod->tip_end.motion == NULL && rod->growth == 0.0;
+}
+
+static double energy_of(const FilBody *body, double *kinetic) {
+    FilRodEnergy energy = {0};
+    body->table->energy(body->self, &energy);
+    *kinetic = energy.kinetic;
+    return energy.kinetic + energy.bend + energy.twist + energy.stretch + energy.gravity +
+           energy.loads;
+}
+
+static void measure_range(void *context, int first, int last) {
+    const Preparing *preparing = context;
+    for (int i = first; i < last; i++) {
+        double kinetic;
+        const FilBody *body = &preparing->world->bodies[i];
+        preparing->step->energies[i] = may_gain(body) ? energy_of(body, &kinetic) : 0.0;
+    }
+}
+
+// Whether a body gained energy: E+ - E - (impulses) . v+ beyond a small part of the kinetic energy.
+static bool did_gain(const FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        if (!may_gain(body)) {
+            continue;
+        }
+        double kinetic, now = energy_of(body, &kinetic), work = 0.0;
+        if (body->touched) {
+            const double *push = step->push + body->first_dof, *v = step->after + body->first_dof;
+            work = fil_dot(push, v, body->dof_count);
+        }
+        double before = step->energies[i], noise = 1e-9 * (fabs(now) + fabs(before) + fabs(work));
+        if (now - before - work > most_gain * kinetic + noise) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // --- the update ----------------------------------------------------------------------------------
@@ -559,9 +647,8 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
         memcpy(r, step->r + 3 * (ptrdiff_t)i, sizeof r);
         memcpy(u, step->u + 3 * (ptrdiff_t)i, sizeof u);
         FilContact *out = &world->contacts[count];
-        *out = (FilContact){.gap = contact->gap,
-                            .mu = contact->mu,
-                            .state = state_of(contact, r, u)};
+        *out =
+            (FilContact){.gap = contact->gap, .mu = contact->mu, .state = state_of(contact, r, u)};
         fill_side(world, &contact->a, &out->a);
         fill_side(world, &contact->b, &out->b);
         fil_copy3(contact->normal, out->normal);
@@ -616,14 +703,20 @@ static FilStatus begin_try(FilWorld *world, double dt, FilWorldTry *step, FilErr
 
 // Solve the step with the contacts that are known, and take it.
 static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info, bool *failed,
-                          FilError *error) {
+                          bool *violent, FilError *error) {
     for (int i = 0; i < step->contact_count; i++) {
         find_carried(world, step, &step->contacts[i]);
     }
     mark_touched(world, step);
-    FIL_TRY(solve_step(world, step, info, error));
+    Preparing measuring = {.world = world, .step = step};
+    fil_parallel_ranges(world->body_count, 16, world->threads, measure_range, &measuring);
+    FIL_TRY(solve_step(world, step, info, failed, error));
+    if (*failed) {
+        return FIL_OK;
+    }
     double start = fil_seconds();
     FilStatus status = advance_bodies(world, step, failed, error);
+    *violent = *failed || did_gain(world, step);
     info->seconds.update += fil_seconds() - start;
     return status;
 }
@@ -650,22 +743,21 @@ FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo 
     FIL_TRY(save_poses(world, &poses, error));
     info->seconds.collide += fil_seconds() - start;
     for (int round = 0;; round++) {
-        bool failed = false, added = false;
-        int *passed, count = 0;
-        FIL_TRY(take_try(world, &step, info, &failed, error));
+        bool failed = false, violent = false, added = false;
+        FilPassed passed = {0};
+        FIL_TRY(take_try(world, &step, info, &failed, &violent, error));
         start = fil_seconds();
         if (!failed && world->def.contact == FIL_CONTACT_EXACT && !world->def.unswept) {
-            FIL_TRY(fil_world_find_passed(world, &step, poses, &passed, &count, error));
+            FIL_TRY(fil_world_find_passed(world, &step, poses, &passed, error));
         }
         info->seconds.sweep += fil_seconds() - start;
-        if (!failed && count == 0) {
-            break;
+        violent = violent || passed.whirled;
+        bool fine = !failed && passed.count == 0 && !violent;
+        if (!failed && !violent && passed.count > 0 && round < MAX_ROUNDS) {
+            FIL_TRY(add_passed(world, &step, passed.list, passed.count, info, &added, error));
         }
-        if (!failed && round < MAX_ROUNDS) {
-            FIL_TRY(add_passed(world, &step, passed, count, info, &added, error));
-        }
-        if (!failed && !added && last) {
-            info->missed_count += count;
+        if (fine || (!failed && !added && last)) {
+            info->missed_count += passed.count;
             break;
         }
         restore_states(world, step.states);
@@ -685,8 +777,8 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
     FilStepInfo *result = info != NULL ? info : &unused;
     *result = (FilStepInfo){.outcome = FIL_CONVERGED};
     double start = fil_seconds();
-    // a step is cut in halves of halves: `left` of 2^depth parts
-    int depth = 0, left = 1;
+    // a step is cut in halves of halves: `left` of 2^depth parts; when it is calm again, less
+    int depth = 0, left = 1, calm = 0;
     while (left > 0) {
         bool taken;
         FIL_TRY(fil_world_try_step(world, ldexp(world->def.step, -depth),
@@ -694,9 +786,16 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
         if (taken) {
             result->substeps++;
             left--;
+            calm++;
+            if (calm >= 2 && left % 2 == 0 && depth > 0) {
+                depth--;
+                left /= 2;
+                calm = 0;
+            }
         } else if (depth < world->def.max_halvings) {
             depth++;
             left *= 2;
+            calm = 0;
         } else {
             return fil_fail(error, FIL_E_ARGUMENT,
                             "at time %g s the world leaves the range of numbers even with a step "

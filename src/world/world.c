@@ -30,7 +30,7 @@ FilWorldDef fil_world_def_default(void) {
         .penalty_stiffness = 1e3,
         .slip_speed = 1e-3,
         .max_newton = 6,
-        .max_halvings = 8,
+        .max_halvings = 12,
     };
 }
 
@@ -141,6 +141,7 @@ void fil_world_destroy(FilWorld *world) {
     give_back(world, world->materials, world->material_room, sizeof *world->materials);
     give_back(world, world->laws, world->law_room, sizeof *world->laws);
     give_back(world, world->joints, world->joint_room, sizeof *world->joints);
+    give_back(world, world->apart, world->apart_room, sizeof *world->apart);
     give_back(world, world->rods, world->rod_room, sizeof *world->rods);
     give_back(world, world->rigids, world->rigid_room, sizeof *world->rigids);
     give_back(world, world->contacts, world->contact_room, sizeof *world->contacts);
@@ -283,8 +284,7 @@ FilStatus fil_world_add_rod(FilWorld *world, const FilRodDef *def, const FilSurf
                     .kind = FIL_BODY_ROD,
                     .index = world->rod_count,
                     .dof_count = made->dof_count,
-                    .linear = made->table->linear,
-                    .elastic = made->table->merit != NULL,
+                    .linear = made->table->merit == NULL,
                     .surface = *surface,
                     .wind = 1.0,
                     .radius = surface_radius(made, surface)};
@@ -325,9 +325,8 @@ FilStatus fil_world_add_rigid(FilWorld *world, const FilRigidDef *def, const Fil
         return status;
     }
     body.piece_count = 1;
-    body.margin = world->def.margin > 0.0
-                      ? world->def.margin
-                      : 0.02 * world->pieces[body.first_piece].extent;
+    body.margin =
+        world->def.margin > 0.0 ? world->def.margin : 0.02 * world->pieces[body.first_piece].extent;
     world->rigids[world->rigid_count] = world->body_count;
     enter_body(world, &body);
     *rigid = world->rigid_count++;

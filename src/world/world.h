@@ -18,10 +18,9 @@ typedef struct FilBody {
     FilBodyKind kind;
     int index; // among its kind
     int dof_count;
-    bool linear;  // v+ is linear in the impulses: one linearisation is exact
-    bool elastic; // it is not because of its elasticity, else because of velocity terms
+    bool linear; // v+ is linear in the impulses: one linearisation is enough
     FilSurface surface;
-    double radius, margin;        // m, of the capsules (0: a solid); how far ahead contacts are seen
+    double radius, margin; // m, of the capsules (0: a solid); how far ahead contacts are seen
     int first_piece, piece_count; // among the world's pieces
     int first_point, point_count; // among the world's points
     int64_t first_dof;            // among all velocities
@@ -39,12 +38,12 @@ typedef struct FilObstacle {
 
 // A capsule of a rod, a rigid body or an obstacle: what the broad phase works with.
 typedef struct FilPiece {
-    int body;     // -1: an obstacle
-    int obstacle; // -1: a body
-    int element;  // of the rod
-    int point[2]; // of its ends, rods only
-    double u[2];  // fractions of the element at its ends
-    double s[2];  // arc length there, as a part of the length
+    int body;      // -1: an obstacle
+    int obstacle;  // -1: a body
+    int element;   // of the rod
+    int point[2];  // of its ends, rods only
+    double u[2];   // fractions of the element at its ends
+    double s[2];   // arc length there, as a part of the length
     double extent; // m: how far a solid reaches from its position
     int rooted;    // 1 + the obstacle in which the held end of a rod is rooted; 0: none
 } FilPiece;
@@ -68,11 +67,11 @@ typedef struct FilPlace {
 
 // Two places that are held together.
 typedef struct FilJoint {
-    FilPlace a, b;      // points: in the body's own axes, from its centre; rods: not used
-    int obstacle;       // that b belongs to, or -1
+    FilPlace a, b; // points: in the body's own axes, from its centre; rods: not used
+    int obstacle;  // that b belongs to, or -1
     bool turning;
-    double apart[3];    // m: from b to a, in the axes of b
-    double between[9];  // the axes of a in those of b, columns
+    double apart[3];   // m: from b to a, in the axes of b
+    double between[9]; // the axes of a in those of b, columns
 } FilJoint;
 
 // What a contact leaves to the next step.
@@ -87,12 +86,13 @@ typedef struct FilMemory {
 // A contact, or one of the two halves of a joint, in work: 3 rows of the friction problem.
 typedef struct FilWorkContact {
     FilPlace a, b;
-    FilBlockKind kind; // coulomb, or equality: a joint
-    bool turn;         // of a joint: its rows are about the spin
-    double error[3];   // of a joint, m or rad: what its rows are to bring to 0
+    FilBlockKind kind;          // coulomb, or equality: a joint
+    bool turn;                  // of a joint: its rows are about the spin
+    double error[3];            // of a joint, m or rad: what its rows are to bring to 0
     double normal[3], frame[9]; // rows of the frame: normal and two tangents
     double gap, mu, restitution, margin;
-    double carried[3]; // m/s, world axes: what moves the places apart from v+: driven ends, obstacles
+    double
+        carried[3]; // m/s, world axes: what moves the places apart from v+: driven ends, obstacles
     FilMemory memory;
     bool known; // seen in the step before
 } FilWorkContact;
@@ -110,10 +110,12 @@ struct FilWorld {
     FilWorldMaterial *materials;
     FilPairLaw *laws;
     FilJoint *joints;
+    int (*apart)[2]; // pairs of pieces at joints, which never touch; lower piece first, sorted
     int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room;
     int material_count, material_room, law_count, law_room, joint_count, joint_room;
+    int apart_count, apart_room;
     int rod_count, rigid_count, point_count;
-    int rooted_count; // pieces that were looked at for their roots
+    int rooted_count;   // pieces that were looked at for their roots
     int *rods, *rigids; // bodies by kind
     int rod_room, rigid_room;
     int64_t dof_count, state_count;
@@ -138,6 +140,8 @@ typedef struct FilWorldTry {
     FilPose *poses[2];      // [point_count] for that
     double *before, *after; // [dof_count] velocities: linearised there, found
     double *free_velocity;  // [dof_count]
+    double *push;           // [dof_count] N s: generalised impulses
+    double *energies;       // [body_count] J, at the start of the step
     double *shift;          // [dof_count] m: correction of the configuration
     bool shifted;           // there is one
     double *states;         // of all bodies at the start of the step
@@ -177,15 +181,14 @@ void fil_world_sample(const FilWorld *world, int threads, double *points, double
 /// How they move over a step of `dt` though v+ = 0, because ends are driven.
 FilStatus fil_world_sample_driven(FilWorld *world, FilWorldTry *step, FilError *error);
 
-/// The rows that turn the velocities of a body into velocity and spin at a place: 6 x dof_count.
-void fil_world_jacobian(const FilWorld *world, const FilPlace *place, double *jacobian,
-                        double *work);
 /// The centre of the section at a place of a rod, or of a rigid body.
 void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilPlace *place,
                       double centre[3]);
 
 // --- joints.c ------------------------------------------------------------------------------------
 
+/// Whether two pieces are next to a joint between their bodies.
+bool fil_world_are_joined(const FilWorld *world, int i, int j);
 /// Append the joints to the contacts of a step.
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 
