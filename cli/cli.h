@@ -10,11 +10,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CLI_VERBS(X)                                                                         \
-    X(cli_run)                                                                               \
-    X(cli_settle)                                                                            \
-    X(cli_check) X(cli_info) X(cli_export) X(cli_new) X(cli_scenes) X(cli_solve) X(cli_make) \
-        X(cli_bench) X(cli_demo) X(cli_validate)
+// clang-format off
+#define CLI_VERBS(X) \
+    X(cli_run)       \
+    X(cli_settle)    \
+    X(cli_check)     \
+    X(cli_info)      \
+    X(cli_export)    \
+    X(cli_new)       \
+    X(cli_scenes)    \
+    X(cli_solve)     \
+    X(cli_make)      \
+    X(cli_bench)     \
+    X(cli_demo)      \
+    X(cli_validate)
+// clang-format on
 
 // Exit status, everywhere; of several files the highest wins.
 typedef enum CliStatus {

@@ -35,7 +35,7 @@ static char *read_text(const char *path, size_t *size) {
     } else if (about.st_size > LARGEST_SCENE) {
         cli_say("%s: %lld bytes are too many for a scene", path, (long long)about.st_size);
     } else {
-        text = malloc(LARGEST_SCENE + 1);
+        text = malloc(LARGEST_SCENE + 1); // pages that are not used cost nothing
         if (text == NULL) {
             cli_say("there is not enough memory");
             (void)fclose(file);
@@ -43,8 +43,6 @@ static char *read_text(const char *path, size_t *size) {
         }
         *size = fread(text, 1, LARGEST_SCENE, file);
         text[*size] = '\0';
-        char *shorter = realloc(text, *size + 1);
-        text = shorter != NULL ? shorter : text;
         if (ferror(file) != 0) {
             cli_say("%s: cannot read the scene: %s", path, strerror(errno));
             free(text);

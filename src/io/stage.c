@@ -59,15 +59,13 @@ static FilStatus add_materials(FilStage *stage, FilError *error) {
             return fil_stage_blame(error, status, "materials", a, scene->materials[a].name);
         }
     }
-    for (int a = 0; a < n; a++) {
-        for (int b = a; b < n; b++) {
-            const double mu = scene->friction[(ptrdiff_t)a * n + b];
-            if (mu >= 0.0) {
-                FIL_TRY(fil_world_set_friction(stage->world, a, b, mu, error));
-            }
+    FilStatus status = FIL_OK;
+    for (int k = 0; k < n * n && status == FIL_OK; k++) {
+        if (scene->friction[k] >= 0.0 && k / n <= k % n) {
+            status = fil_world_set_friction(stage->world, k / n, k % n, scene->friction[k], error);
         }
     }
-    return FIL_OK;
+    return status;
 }
 
 static FilStatus add_obstacles(FilStage *stage, FilError *error) {
@@ -297,12 +295,13 @@ FilStatus fil_stage_apply_due(FilStage *stage, FilError *error) {
 FilStatus fil_stage_step(FilStage *stage, FilStepInfo *info, FilError *error) {
     FIL_TRY(fil_stage_apply_due(stage, error));
     const double end = fil_world_time(stage->world) + stage->scene->step;
-    for (int k = 0; k < stage->scene->body_count; k++) {
+    FilStatus status = FIL_OK;
+    for (int k = 0; k < stage->scene->body_count && status == FIL_OK; k++) {
         if (fil_norm3(stage->scene->bodies[k].force_rate) > 0.0) {
-            FIL_TRY(set_load(stage, k, end, error));
+            status = set_load(stage, k, end, error);
         }
     }
-    return fil_world_step(stage->world, info, error);
+    return status == FIL_OK ? fil_world_step(stage->world, info, error) : status;
 }
 
 FilStatus fil_stage_resume(FilStage *stage, const double *state, int64_t state_count,
