@@ -141,7 +141,10 @@ def on_a_terminal_progress_is_one_live_line():
     write()
     child, terminal = pty.fork()
     if child == 0:
-        os.execv(FILUM, [FILUM, "run", "scene.json"])
+        try:
+            os.execv(FILUM, [FILUM, "run", "scene.json"])
+        finally:
+            os._exit(127)
     text = b""
     while True:
         try:
