@@ -14,8 +14,10 @@
 // v_m = v + (theta + 1/2) / 2 (v+ - v), is the same up to dt^3. Spins of the root do not commute;
 // the same calculation wants the root turned by (3/2 - theta) / 2 of its way instead. Both weights
 // are taken a little further, LEAD and LATE, so that nutation of a rigid rod is damped rather than
-// kept. For theta = 1/2 this is the implicit midpoint rule: it looks the same backward in time, and
-// energy swings a little but does not drift.
+// kept. With theta = 1 and a clamped root curvatures are left where they are: there is no free spin
+// to be kept, and curls that run half a step ahead of the elasticity that brakes them, in steps as
+// long as hair takes, gain energy. For theta = 1/2 this is the implicit midpoint rule: it looks the
+// same backward in time, and energy swings a little but does not drift.
 //
 // Guesses. F and M depend on v+ through q_m and v_m. Velocity terms at v instead pump energy: a
 // motion that they turn about at the rate w grows as 1 + (w dt)^2 in each step. They cannot be part
@@ -166,6 +168,7 @@ static void look_ahead(const FilRod *rod, double dt, double part) {
     double *ahead = data->ahead_state, late = late_part(rod), turn[3];
     double lead = (0.5 - LEAD * (2.0 * rod->theta - 1.0)) * dt;
     double theta = rod->theta < 1.0 ? rod->theta : 0.0; // 1: the place is that of the first guess
+    double bent = rod->theta < 1.0 || data->root > 0 ? 0.5 : 0.0; // see "Where"
     memcpy(ahead, here, 12 * sizeof(double));
     for (int c = 0; c < 6; c++) {
         bool held = c < 6 - data->root;
@@ -182,7 +185,7 @@ static void look_ahead(const FilRod *rod, double dt, double part) {
     for (size_t k = 0; k < kappas; k++) {
         double change = data->after[6 + k] - rate[k];
         data->push[6 + k] = part * change / dt;
-        ahead[18 + k] = here[18 + k] + 0.5 * dt * (rate[k] + theta * change);
+        ahead[18 + k] = here[18 + k] + bent * dt * (rate[k] + theta * change);
         ahead[18 + kappas + k] = rate[k] + late * change;
     }
     turn_root(data, turn);

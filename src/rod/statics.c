@@ -21,6 +21,9 @@
 //    halved while the slope of the Lagrangian along dx has turned from downhill to steeply uphill.
 //    Only slopes are compared, never energies: those of stiff rods lose what is looked for in
 //    round-off.
+//    Between full and searched steps the rod relaxes: implicit steps in time of its own that each
+//    begin at rest go a radian or less and grow as it calms down. They follow long ways, such as a
+//    curl that unrolls, along which Newton's steps would be as many as stiff edges make them short.
 // 4. Rows that hold an end are curved. After each step, and before the first, the ends are brought
 //    back to where they are held by the shortest way in the measure of B (Gauss-Newton), a radian
 //    at most at a time and never further off; a step after which they cannot be is halved.
@@ -44,11 +47,15 @@ enum {
     MAX_RESTORE = 60,
     PATIENCE = 100,
     MAX_STALLS = 3,
-    MAX_CORRECTIONS = 20
+    MAX_CORRECTIONS = 20,
+    MAX_FALLS = 400,
+    MAX_FAILED_FALLS = 15,
+    RELAX_EVERY = 50
 };
 static const double slope_limit = 0.5;
 static const double stuck = 1e-24; // (radians)^2
 static const double closed = 1e-13;
+static const double relaxed = 1e-4; // residual from which Newton's method arrives
 static const double far_shift = 1e-3;
 static const double corrected = 1e-6, least_raise = 1e-5;
 static const double neutral = -1e-7; // an eigenvalue that round-off may make of 0
@@ -229,8 +236,49 @@ static bool note_best(FilStatics *s, bool first) {
     return better;
 }
 
-// Full steps first; when they have not arrived, the best shape among them is where the search
-// starts.
+// A step in time from rest, at the time that it is; how far it goes, in radians.
+static double fall(FilStatics *s, double dt) {
+    FilRod *rod = s->rod;
+    double time = rod->state[0];
+    FilRodStepInfo info;
+    rod->table->stop(rod);
+    rod->state[0] = time - dt; // driven ends arrive where they are
+    fil_rod_find_velocity(rod, dt, &info);
+    memcpy(s->dx, rod->velocity, sizeof(double) * (size_t)s->n);
+    scale(s->n, dt, s->dx);
+    bool taken = info.converged && fil_rod_take_step(rod, dt, rod->velocity, NULL) == FIL_OK;
+    rod->state[0] = time;
+    rod->table->stop(rod);
+    return taken ? sqrt(square_in_measure(s, s->dx) / s->unit) : HUGE_VAL;
+}
+
+// Towards an equilibrium by steps in time, downhill.
+static void relax(FilStatics *s) {
+    double dt = 0.1 * sqrt(s->rod->sections[0].mass * pow(s->rod->state[1], 3.0) / s->unit);
+    double longest = 1e3 * dt;
+    int failures = 0;
+    for (int k = 0; k < MAX_FALLS && failures < MAX_FAILED_FALLS; k++) {
+        fil_rod_get_state(s->rod, s->saved);
+        double way = fall(s, dt);
+        if (!(way < 2.0) || !is_finite(s)) {
+            restore(s, s->saved);
+            dt *= 0.25;
+            failures++;
+            continue;
+        }
+        failures = 0;
+        dt = fmin(dt * (way < 0.5 ? 1.5 : way < 1.0 ? 1.0 : 0.7), longest);
+        fil_statics_measure(s);
+        if (s->residual <= relaxed) {
+            break;
+        }
+    }
+    s->least_forces = s->least_energy = HUGE_VAL;
+    s->since_best = 0;
+}
+
+// Full steps first; when they have not arrived, the rod relaxes from the best shape among them, and
+// the search starts from there.
 static bool look_at(FilStatics *s, int iteration) {
     bool factored = look(s), better = note_best(s, iteration == 0);
     s->since_saddle++;
@@ -238,8 +286,12 @@ static bool look_at(FilStatics *s, int iteration) {
         s->search = true;
         if (!better) {
             restore(s, s->best);
-            factored = look(s);
         }
+        relax(s);
+        factored = look(s);
+    } else if (s->search && !s->circulates && iteration % RELAX_EVERY == 0) {
+        relax(s);
+        factored = look(s);
     }
     return factored;
 }
@@ -259,8 +311,8 @@ static void leave_saddle(FilStatics *s) {
     choose_direction(s, s->eigen);
     (void)move(s, false);
     s->search = true;
-    s->since_saddle = s->since_best = 0;
-    s->least_forces = s->least_energy = HUGE_VAL;
+    s->since_saddle = 0;
+    relax(s);
 }
 
 // One step; false when the rod is stuck.
