@@ -25,12 +25,12 @@ extern "C" {
     X(FIL_CONTACT_EXACT, "exact", "bodies never overlap (Signorini)") \
     X(FIL_CONTACT_PENALTY, "penalty", "springs push overlap apart, explicitly (comparator)")
 
-#define FIL_FRICTION_LAW_TABLE(X)                                                    \
-    X(FIL_LAW_EXACT, "exact", "Coulomb friction, with its cone")                     \
-    X(FIL_LAW_REGULARISED, "regularised",                                            \
-      "proportional to the slip speed below a threshold: it creeps (comparator)")    \
-    X(FIL_LAW_TRESCA, "tresca", "threshold from a frictionless solve (comparator)")  \
-    X(FIL_LAW_CONVEX, "convex", "one convex problem a step: it lifts (comparator)")  \
+#define FIL_FRICTION_LAW_TABLE(X)                                                   \
+    X(FIL_LAW_EXACT, "exact", "Coulomb friction, with its cone")                    \
+    X(FIL_LAW_REGULARISED, "regularised",                                           \
+      "proportional to the slip speed below a threshold: it creeps (comparator)")   \
+    X(FIL_LAW_TRESCA, "tresca", "threshold from a frictionless solve (comparator)") \
+    X(FIL_LAW_CONVEX, "convex", "one convex problem a step: it lifts (comparator)") \
     X(FIL_LAW_LINEARISED, "linearised", "a pyramid in place of the cone (comparator)")
 
 typedef enum FilContactKind { FIL_CONTACT_TABLE(FIL_NAMED_ENUM) FIL_CONTACT_COUNT } FilContactKind;
@@ -267,8 +267,8 @@ FIL_API FIL_MUST_CHECK FilStatus fil_world_set_state(FilWorld *world, const doub
 
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_gravity(FilWorld *world, const double gravity[3],
                                                        FilError *error);
-/// Air drags a rod along with its drag (FilRodDef) times the wind, per length, which counts among the
-/// energies as gravity does. Rods whose sections differ in mass are refused.
+/// Air drags a rod along with its drag (FilRodDef) times the wind, per length, which counts among
+/// the energies as gravity does. Rods whose sections differ in mass are refused.
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_wind(FilWorld *world, const double wind[3],
                                                     FilError *error);
 /// How much of the wind reaches a rod: 1 unless set.

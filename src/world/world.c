@@ -253,8 +253,8 @@ static double surface_radius(const FilRod *rod, const FilSurface *surface) {
 
 // Gravity and wind. Drag is a force of drag (wind - velocity) per length; its constant part is that
 // of an acceleration, where all sections have the same mass.
-static FilStatus set_rod_gravity(const FilBody *body, const double gravity[3],
-                                 const double wind[3], FilError *error) {
+static FilStatus set_rod_gravity(const FilBody *body, const double gravity[3], const double wind[3],
+                                 FilError *error) {
     FilRod *rod = body->self;
     double sum[3];
     fil_copy3(gravity, sum);
@@ -390,7 +390,8 @@ void fil_world_obstacle_at(const FilWorld *world, int obstacle, FilPose *pose, F
     if (of->def.motion != NULL) {
         of->def.motion(of->def.user, world->time + dt, &next);
     }
-    double R[9] = {0.0}, turn[3]; // the sum of next.axis[k] of->pose.axis[k]^T turns one into the other
+    double R[9] = {0.0},
+           turn[3]; // the sum of next.axis[k] of->pose.axis[k]^T turns one into the other
     for (int k = 0; k < 9; k++) {
         for (int a = 0; a < 3; a++) {
             R[k] += next.axis[a][k / 3] * of->pose.axis[a][k % 3];
