@@ -10,7 +10,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CLI_VERBS(X) X(cli_solve) X(cli_make) X(cli_bench) X(cli_demo) X(cli_validate)
+// clang-format off
+#define CLI_VERBS(X) \
+    X(cli_run)       \
+    X(cli_settle)    \
+    X(cli_check)     \
+    X(cli_info)      \
+    X(cli_export)    \
+    X(cli_new)       \
+    X(cli_scenes)    \
+    X(cli_solve)     \
+    X(cli_make)      \
+    X(cli_bench)     \
+    X(cli_demo)      \
+    X(cli_validate)
+// clang-format on
 
 // Exit status, everywhere; of several files the highest wins.
 typedef enum CliStatus {
@@ -31,7 +45,14 @@ typedef enum CliKind {
     CLI_REAL,   // double
     CLI_TEXT,   // const char *
     CLI_CHOICE, // int, index into the choices
+    CLI_LIST,   // CliList: may be given several times
 } CliKind;
+
+#define CLI_LIST_MAX 64
+typedef struct CliList {
+    const char *items[CLI_LIST_MAX];
+    int count;
+} CliList;
 
 typedef struct CliOption {
     const char *name;  // without the dashes
@@ -50,6 +71,11 @@ typedef struct CliOption {
 #define CLI_OPTION_TEXT(name_, value_, field, text_)                                              \
     {                                                                                             \
         .name = (name_), .value = (value_), .kind = CLI_TEXT, .offset = offsetof(Options, field), \
+        .text = (text_)                                                                           \
+    }
+#define CLI_OPTION_LIST(name_, value_, field, text_)                                              \
+    {                                                                                             \
+        .name = (name_), .value = (value_), .kind = CLI_LIST, .offset = offsetof(Options, field), \
         .text = (text_)                                                                           \
     }
 #define CLI_OPTION_COUNT(name_, value_, field, low_, high_, text_)                                 \

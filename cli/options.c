@@ -146,6 +146,15 @@ static int set_number(const CliOption *option, const char *text, void *field) {
     return 0;
 }
 
+static int add_item(const CliOption *option, const char *text, CliList *list) {
+    if (list->count == CLI_LIST_MAX) {
+        cli_say("--%s is given more than %d times", option->name, CLI_LIST_MAX);
+        return -1;
+    }
+    list->items[list->count++] = text;
+    return 0;
+}
+
 static int set_option(const CliOption *option, const char *text, void *options) {
     void *field = (char *)options + option->offset;
     switch (option->kind) {
@@ -159,6 +168,8 @@ static int set_option(const CliOption *option, const char *text, void *options) 
         }
         *(const char **)field = text;
         return 0;
+    case CLI_LIST:
+        return add_item(option, text, field);
     case CLI_CHOICE:
         return set_choice(option, text, field);
     default:

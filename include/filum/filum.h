@@ -20,6 +20,7 @@
 #include "filum/rod.h"
 #include "filum/scene.h"
 #include "filum/shape.h"
+#include "filum/stage.h"
 #include "filum/world.h"
 
 #endif

@@ -25,12 +25,12 @@ extern "C" {
     X(FIL_CONTACT_EXACT, "exact", "bodies never overlap (Signorini)") \
     X(FIL_CONTACT_PENALTY, "penalty", "springs push overlap apart, explicitly (comparator)")
 
-#define FIL_FRICTION_LAW_TABLE(X)                                                    \
-    X(FIL_LAW_EXACT, "exact", "Coulomb friction, with its cone")                     \
-    X(FIL_LAW_REGULARISED, "regularised",                                            \
-      "proportional to the slip speed below a threshold: it creeps (comparator)")    \
-    X(FIL_LAW_TRESCA, "tresca", "threshold from a frictionless solve (comparator)")  \
-    X(FIL_LAW_CONVEX, "convex", "one convex problem a step: it lifts (comparator)")  \
+#define FIL_FRICTION_LAW_TABLE(X)                                                   \
+    X(FIL_LAW_EXACT, "exact", "Coulomb friction, with its cone")                    \
+    X(FIL_LAW_REGULARISED, "regularised",                                           \
+      "proportional to the slip speed below a threshold: it creeps (comparator)")   \
+    X(FIL_LAW_TRESCA, "tresca", "threshold from a frictionless solve (comparator)") \
+    X(FIL_LAW_CONVEX, "convex", "one convex problem a step: it lifts (comparator)") \
     X(FIL_LAW_LINEARISED, "linearised", "a pyramid in place of the cone (comparator)")
 
 typedef enum FilContactKind { FIL_CONTACT_TABLE(FIL_NAMED_ENUM) FIL_CONTACT_COUNT } FilContactKind;
@@ -54,6 +54,7 @@ typedef struct FilWorldDef {
     double slip_speed;          ///< m/s: slower than this `regularised` and `penalty` creep
     int max_newton;   ///< linearisations of elasticity in a step with contacts, at least 1
     int max_halvings; ///< how often a step may be halved that is too violent, 0 to 20
+    bool unswept;     ///< leave out the swept check after each step: things may pass through
     bool sleeping;    ///< bodies that come to rest are left alone until touched
 } FilWorldDef;
 
@@ -148,7 +149,8 @@ FIL_API int fil_world_obstacle_count(const FilWorld *world);
 /// belongs to the world; NULL when there is none of that number.
 FIL_API FilRod *fil_world_rod(FilWorld *world, int rod);
 FIL_API FilRigid *fil_world_rigid(FilWorld *world, int rigid);
-/// Where an obstacle is now, and how it moves (each may be NULL).
+/// Where an obstacle is now, and how it moves, on average over the next step (each may be NULL).
+/// Nothing is written when there is none of that number.
 FIL_API void fil_world_obstacle_at(const FilWorld *world, int obstacle, FilPose *pose,
                                    FilRate *rate);
 
@@ -265,8 +267,13 @@ FIL_API FIL_MUST_CHECK FilStatus fil_world_set_state(FilWorld *world, const doub
 
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_gravity(FilWorld *world, const double gravity[3],
                                                        FilError *error);
+/// Air drags a rod along with its drag (FilRodDef) times the wind, per length, which counts among
+/// the energies as gravity does. Rods whose sections differ in mass are refused.
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_wind(FilWorld *world, const double wind[3],
                                                     FilError *error);
+/// How much of the wind reaches a rod: 1 unless set.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_set_wind_share(FilWorld *world, int rod, double share,
+                                                          FilError *error);
 
 #ifdef __cplusplus
 }

@@ -107,6 +107,21 @@ static void stop(FilRod *rod) {
     memset(corde->v, 0, sizeof(double) * 3 * (size_t)fil_corde_block_count(rod));
 }
 
+static void launch(FilRod *rod, const double velocity[3], const double spin[3]) {
+    FilCorde *corde = rod->data;
+    stop(rod);
+    for (int b = corde->first; b <= corde->last; b++) {
+        double *v = corde->v + 3 * (size_t)b, arm[3];
+        if (b % 2 == 0) {
+            fil_copy3(spin, v);
+            continue;
+        }
+        fil_subtract3(corde->r + 3 * (size_t)(b / 2), corde->r, arm);
+        fil_cross3(spin, arm, v);
+        fil_add3(1.0, velocity, v);
+    }
+}
+
 static void move(FilRod *rod, const double *dx) {
     FilCorde *corde = rod->data;
     for (int b = corde->first; b <= corde->last; b++, dx += 3) {
@@ -130,6 +145,7 @@ const FilRodTable fil_rod_corde = {
     .advance = fil_corde_advance,
     .get_velocity = get_velocity,
     .stop = stop,
+    .launch = launch,
     .move = move,
     .at = fil_corde_at,
     .jacobian = fil_corde_jacobian,

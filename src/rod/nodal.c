@@ -157,6 +157,21 @@ void fil_nodal_stop(FilRod *rod) {
     nodal->begun = nodal->tried = nodal->known = false;
 }
 
+void fil_nodal_launch(FilRod *rod, const double velocity[3], const double spin[3]) {
+    FilNodal *nodal = rod->data;
+    const double *root = nodal->x + 3 * (ptrdiff_t)nodal->ghosts[0];
+    fil_nodal_stop(rod);
+    for (int k = nodal->first; k < nodal->last; k++) {
+        const int i = k / nodal->stride, part = k % nodal->stride;
+        const double *x = nodal->x + 3 * (ptrdiff_t)i;
+        double arm[3], turned[3];
+        fil_subtract3(part < 3 ? x : x + 3, part < 3 ? root : x, arm);
+        fil_cross3(spin, arm, turned);
+        nodal->v[k] = part < 3 ? velocity[part] + turned[part]
+                               : fil_dot3(spin, arm) / fil_norm3(arm); // about the edge
+    }
+}
+
 void fil_nodal_move(FilRod *rod, const double *dx) {
     FilNodal *nodal = rod->data;
     double axes[2][3];

@@ -140,6 +140,7 @@ void fil_reduced_solve(const FilRod *rod, double *x);
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity);
 void fil_reduced_get_velocity(const FilRod *rod, double *velocity);
 void fil_reduced_stop(FilRod *rod);
+void fil_reduced_launch(FilRod *rod, const double velocity[3], const double spin[3]);
 void fil_reduced_place_ends(FilRod *rod);
 void fil_reduced_move(FilRod *rod, const double *dx);
 
@@ -186,14 +187,14 @@ void fil_composite_solve(const FilRod *rod, double *x);
         .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,      \
         .turn = fil_reduced_turn, .solve = fil_reduced_solve, .advance = fil_reduced_advance, \
         .get_velocity = fil_reduced_get_velocity, .stop = fil_reduced_stop,                   \
-        .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at, \
-        .jacobian = fil_reduced_jacobian, .span = fil_reduced_span,                           \
-        .curvature_at = fil_reduced_curvature_at, .end_rows = fil_reduced_end_rows,           \
-        .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                     \
-        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                     \
-        .stiffness = fil_reduced_stiffness, .mass = fil_reduced_mass,                         \
-        .largest_step = fil_reduced_largest_step, .refresh = fil_reduced_refresh,             \
-        .hold_shape = fil_reduced_hold_shape,                                                 \
+        .launch = fil_reduced_launch, .place_ends = fil_reduced_place_ends,                   \
+        .move = fil_reduced_move, .at = fil_reduced_at, .jacobian = fil_reduced_jacobian,     \
+        .span = fil_reduced_span, .curvature_at = fil_reduced_curvature_at,                   \
+        .end_rows = fil_reduced_end_rows, .step_rows = fil_reduced_step_rows,                 \
+        .energy = fil_reduced_energy, .gradient = fil_reduced_gradient,                       \
+        .hessian = fil_reduced_hessian, .stiffness = fil_reduced_stiffness,                   \
+        .mass = fil_reduced_mass, .largest_step = fil_reduced_largest_step,                   \
+        .refresh = fil_reduced_refresh, .hold_shape = fil_reduced_hold_shape,                 \
     }
 
 #endif

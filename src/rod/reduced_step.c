@@ -413,6 +413,17 @@ void fil_reduced_stop(FilRod *rod) {
     data->stale = true;
 }
 
+void fil_reduced_launch(FilRod *rod, const double velocity[3], const double spin[3]) {
+    FilReduced *data = fil_reduced(rod);
+    fil_reduced_stop(rod);
+    if (data->root == 6) {
+        fil_copy3(velocity, data->root_rate);
+    }
+    if (data->root > 0) {
+        fil_copy3(spin, data->root_rate + 3);
+    }
+}
+
 void fil_reduced_move(FilRod *rod, const double *dx) {
     FilReduced *data = fil_reduced(rod);
     if (data->root == 6) {

@@ -316,6 +316,20 @@ FilStatus fil_rod_set_gravity(FilRod *rod, const double gravity[3], FilError *er
     return FIL_OK;
 }
 
+FilStatus fil_rod_launch(FilRod *rod, const double velocity[3], const double spin[3],
+                         FilError *error) {
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(velocity[k]) || !isfinite(spin[k])) {
+            return fil_fail(error, FIL_E_ARGUMENT, "velocity and spin must be finite");
+        }
+    }
+    if (rod->root_end.kind == FIL_END_SLIDING || rod->tip_end.kind == FIL_END_SLIDING) {
+        return fil_fail(error, FIL_E_ARGUMENT, "a rod with an end that slides cannot be launched");
+    }
+    rod->table->launch(rod, velocity, spin);
+    return FIL_OK;
+}
+
 FilStatus fil_rod_set_natural(FilRod *rod, const double *curvatures, int count, FilError *error) {
     if (curvatures == NULL) {
         return fil_fail(error, FIL_E_ARGUMENT, "natural_curvatures is NULL; it must be a table");

@@ -120,6 +120,8 @@ struct FilRodTable {
     void (*get_velocity)(const FilRod *rod, double *velocity);
     // All velocities to 0.
     void (*stop)(FilRod *rod);
+    // Those of a rigid motion: `velocity` of the root, `spin` about it; held unknowns stay at rest.
+    void (*launch)(FilRod *rod, const double velocity[3], const double spin[3]);
     // Move the configuration along dx, a displacement of dof_count numbers; velocities stay.
     void (*move)(FilRod *rod, const double *dx);
 

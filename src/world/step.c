@@ -747,7 +747,7 @@ FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo 
         FilPassed passed = {0};
         FIL_TRY(take_try(world, &step, info, &failed, &violent, error));
         start = fil_seconds();
-        if (!failed && world->def.contact == FIL_CONTACT_EXACT) {
+        if (!failed && world->def.contact == FIL_CONTACT_EXACT && !world->def.unswept) {
             FIL_TRY(fil_world_find_passed(world, &step, poses, &passed, error));
         }
         info->seconds.sweep += fil_seconds() - start;

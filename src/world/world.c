@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "math/rotation.h"
 #include "math/vec3.h"
 #include "rod/rod.h"
 
@@ -250,6 +251,26 @@ static double surface_radius(const FilRod *rod, const FilSurface *surface) {
     return radius;
 }
 
+// Gravity and wind. Drag is a force of drag (wind - velocity) per length; its constant part is that
+// of an acceleration, where all sections have the same mass.
+static FilStatus set_rod_gravity(const FilBody *body, const double gravity[3], const double wind[3],
+                                 FilError *error) {
+    FilRod *rod = body->self;
+    double sum[3];
+    fil_copy3(gravity, sum);
+    double push = body->wind * rod->drag * fil_norm3(wind);
+    for (int e = 1; push > 0.0 && e < rod->element_count; e++) {
+        if (rod->sections[e].mass != rod->sections[0].mass) {
+            return fil_fail(error, FIL_E_ARGUMENT,
+                            "rod %d: wind needs sections of the same mass per length, but those of "
+                            "elements 0 and %d are %g and %g kg/m",
+                            body->index, e, rod->sections[0].mass, rod->sections[e].mass);
+        }
+    }
+    fil_add3(body->wind * rod->drag / rod->sections[0].mass, wind, sum);
+    return fil_rod_set_gravity(rod, sum, error);
+}
+
 FilStatus fil_world_add_rod(FilWorld *world, const FilRodDef *def, const FilSurface *surface,
                             int *rod, FilError *error) {
     FIL_TRY(check_surface(world, surface, error));
@@ -265,9 +286,13 @@ FilStatus fil_world_add_rod(FilWorld *world, const FilRodDef *def, const FilSurf
                     .dof_count = made->dof_count,
                     .linear = made->table->merit == NULL,
                     .surface = *surface,
+                    .wind = 1.0,
                     .radius = surface_radius(made, surface)};
     body.margin = world->def.margin > 0.0 ? world->def.margin : 0.25 * body.radius;
-    FilStatus status = fil_world_add_pieces(world, &body, error);
+    FilStatus status = set_rod_gravity(&body, world->def.gravity, world->def.wind, error);
+    if (status == FIL_OK) {
+        status = fil_world_add_pieces(world, &body, error);
+    }
     if (status != FIL_OK) {
         fil_rod_destroy(made);
         return status;
@@ -349,6 +374,36 @@ FilRigid *fil_world_rigid(FilWorld *world, int rigid) {
                                                     : NULL;
 }
 
+void fil_world_obstacle_at(const FilWorld *world, int obstacle, FilPose *pose, FilRate *rate) {
+    if (obstacle < 0 || obstacle >= world->obstacle_count) {
+        return;
+    }
+    const FilObstacle *of = &world->obstacles[obstacle];
+    if (pose != NULL) {
+        *pose = of->pose;
+    }
+    if (rate == NULL) {
+        return;
+    }
+    const double dt = world->def.step;
+    FilPose next = of->def.pose;
+    if (of->def.motion != NULL) {
+        of->def.motion(of->def.user, world->time + dt, &next);
+    }
+    double R[9] = {0.0},
+           turn[3]; // the sum of next.axis[k] of->pose.axis[k]^T turns one into the other
+    for (int k = 0; k < 9; k++) {
+        for (int a = 0; a < 3; a++) {
+            R[k] += next.axis[a][k / 3] * of->pose.axis[a][k % 3];
+        }
+    }
+    fil_rotation_log(R, turn);
+    for (int k = 0; k < 3; k++) {
+        rate->velocity[k] = (next.position[k] - of->pose.position[k]) / dt;
+        rate->spin[k] = turn[k] / dt;
+    }
+}
+
 double fil_world_time(const FilWorld *world) {
     return world->time;
 }
@@ -392,15 +447,48 @@ double fil_world_mass(const FilWorld *world) {
     return mass;
 }
 
+static FilStatus set_air(FilWorld *world, const double gravity[3], const double wind[3],
+                         FilError *error) {
+    FilStatus status = FIL_OK;
+    for (int i = 0; i < world->body_count && status == FIL_OK; i++) {
+        const FilBody *body = &world->bodies[i];
+        status = body->kind == FIL_BODY_ROD ? set_rod_gravity(body, gravity, wind, error)
+                                            : fil_rigid_set_gravity(body->self, gravity, error);
+    }
+    return status;
+}
+
 FilStatus fil_world_set_gravity(FilWorld *world, const double gravity[3], FilError *error) {
     FIL_TRY(check_vector(gravity, "gravity", error));
-    for (int i = 0; i < world->body_count; i++) {
-        if (world->bodies[i].kind == FIL_BODY_ROD) {
-            FIL_TRY(fil_rod_set_gravity(world->bodies[i].self, gravity, error));
-        } else {
-            FIL_TRY(fil_rigid_set_gravity(world->bodies[i].self, gravity, error));
-        }
-    }
+    FIL_TRY(set_air(world, gravity, world->def.wind, error));
     fil_copy3(gravity, world->def.gravity);
     return FIL_OK;
+}
+
+FilStatus fil_world_set_wind(FilWorld *world, const double wind[3], FilError *error) {
+    FIL_TRY(check_vector(wind, "wind", error));
+    FilStatus status = set_air(world, world->def.gravity, wind, error);
+    if (status != FIL_OK) { // back to what was fine before
+        (void)!set_air(world, world->def.gravity, world->def.wind, NULL);
+        return status;
+    }
+    fil_copy3(wind, world->def.wind);
+    return FIL_OK;
+}
+
+FilStatus fil_world_set_wind_share(FilWorld *world, int rod, double share, FilError *error) {
+    if (rod < 0 || rod >= world->rod_count) {
+        return fil_fail(error, FIL_E_ARGUMENT, "rod is %d; there are %d", rod, world->rod_count);
+    }
+    if (!(share >= 0.0 && share <= 1.0)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "share is %g; it must be 0 to 1", share);
+    }
+    FilBody *body = &world->bodies[world->rods[rod]];
+    double before = body->wind;
+    body->wind = share;
+    FilStatus status = set_rod_gravity(body, world->def.gravity, world->def.wind, error);
+    if (status != FIL_OK) {
+        body->wind = before;
+    }
+    return status;
 }

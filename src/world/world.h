@@ -25,6 +25,7 @@ typedef struct FilBody {
     int first_point, point_count; // among the world's points
     int64_t first_dof;            // among all velocities
     int64_t first_state;          // among all states
+    double wind;                  // part of the wind that reaches it
     bool touched;                 // in this step: by a contact or a joint
 } FilBody;
 

@@ -1,0 +1,615 @@
+// cmd_run.c - filum run: a scene in; a folder with its motion out.
+//
+// A run folder explains itself: scene.json as it was, run.json (version, options), log.txt,
+// result.h5, and `checkpoint`, from which --resume goes on. Frames and checkpoints come at steps
+// that their numbers alone decide, so that a run that was stopped and resumed writes what one that
+// was not would have written. The frame of the end, where none is due, comes after the last
+// checkpoint: going on drops it again.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#include "cli.h"
+#include "files.h"
+#include "runs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct Options {
+    const char *out;
+    double until;
+    int threads;
+    bool resume, force, strict, json;
+    CliList set;
+} Options;
+
+static const CliOption option_table[] = {
+    CLI_OPTION_TEXT("out", "DIR", out, "the run folder; default runs/NAME"),
+    CLI_OPTION_REAL("until", "T", until, 0.0, HUGE_VAL,
+                    "run until T seconds; default 0, the scene's duration"),
+    CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
+                     "threads; default 0, as many as the machine offers; results do not depend"),
+    CLI_OPTION_FLAG("resume", resume, "go on from the last checkpoint, bit for bit"),
+    CLI_OPTION_FLAG("force", force, "replace the run that the folder holds"),
+    CLI_OPTION_FLAG("strict", strict, "status 1 when a step did not converge"),
+    CLI_OPTION_FLAG("json", json, "the summary as one JSON object"),
+    CLI_OPTION_LIST("set", "PATH=VALUE", set, CLI_SCENE_SET),
+};
+
+enum { LOGGED_WARNINGS = 100 };
+
+typedef struct Run {
+    const Options *options;
+    const char *path; // of the scene
+    char *base, *folder;
+    char *result_path, *checkpoint_path, *log_path;
+    CliScene from;
+    FilStage *stage;
+    FilRecorder *recorder;
+    FilResult *result;
+    FILE *log;
+    double *state;
+    int64_t state_room;
+    int64_t step, last_step, frame_count;
+    CliTotals totals;
+    double began;      // of the clock
+    int64_t first;     // step that this session began with
+    double shown;      // when the live line was last written
+    bool live;         // there is a terminal to write it to
+    int tenths;        // of the run, told by plain lines
+    int warning_count; // logged
+    bool idle;         // it had come to its end already
+} Run;
+
+// --- talk ----------------------------------------------------------------------------------------
+
+static void note(Run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(Run *run, const char *format, ...) {
+    if (run->log != NULL) {
+        va_list args;
+        va_start(args, format);
+        (void)vfprintf(run->log, format, args);
+        va_end(args);
+        (void)fputc('\n', run->log);
+        (void)fflush(run->log);
+    }
+}
+
+static void clear_line(const Run *run) {
+    if (run->live && run->shown > 0.0) {
+        (void)fputs("\r\x1b[K", stderr);
+    }
+}
+
+static void on_log(void *user, FilLogLevel level, const char *text) {
+    note(user, "%s%s", level == FIL_LOG_WARNING ? "warning: " : "", text);
+}
+
+static void warn_step(Run *run, const FilStepInfo *info) {
+    if (info->outcome == FIL_CONVERGED && info->missed_count == 0) {
+        return;
+    }
+    if (run->warning_count < LOGGED_WARNINGS) {
+        note(run, "warning: step %" PRId64 " at %g s: %s, residual %.2e, %d pairs not mended",
+             run->step, fil_world_time(fil_stage_world(run->stage)),
+             fil_outcome_name(info->outcome), info->residual.scaled, info->missed_count);
+    } else if (run->warning_count == LOGGED_WARNINGS) {
+        note(run, "further warnings are only counted");
+    }
+    run->warning_count++;
+}
+
+// Time, steps/s, contacts, iterations, worst residual, realtime factor, time left.
+static void show_progress(Run *run, const FilStepInfo *info) {
+    const double now = cli_clock(), spent = fmax(now - run->began, 1e-9);
+    const int64_t done = run->step - run->first, all = run->last_step - run->first;
+    const int tenths = (int)(10 * done / (all > 0 ? all : 1));
+    if (run->live ? now - run->shown < 0.1 : tenths == run->tenths) {
+        return;
+    }
+    const double rate = (double)done / spent, left = (double)(all - done) / fmax(rate, 1e-9);
+    const long seconds = left < 3e6 ? (long)(left + 0.5) : 3000000;
+    (void)fprintf(stderr,
+                  "%s  %s  %.4g s of %.4g s  |  %.3g steps/s  |  %d contacts  |  %d it  |  "
+                  "residual %.0e  |  %.3gx real time  |  %ld:%02ld:%02ld left%s",
+                  run->live ? "\r\x1b[K" : "", run->base, run->from.scene->step * (double)run->step,
+                  run->from.scene->step * (double)run->last_step, rate, info->contact_count,
+                  info->iterations, run->totals.residual, rate * run->from.scene->step,
+                  seconds / 3600, seconds / 60 % 60, seconds % 60, run->live ? "" : "\n");
+    run->shown = now;
+    run->tenths = tenths;
+}
+
+// A word for a shell: in quotes where it needs them.
+static void print_word(FILE *out, const char *word) {
+    if (word[0] != '\0' && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                        "0123456789_-+=./,:@%") == strlen(word)) {
+        (void)fputs(word, out);
+        return;
+    }
+    (void)fputc('\'', out);
+    for (; *word != '\0'; word++) {
+        (void)fputs(*word == '\'' ? "'\\''" : (const char[]){*word, '\0'}, out);
+    }
+    (void)fputc('\'', out);
+}
+
+static void say_resume(const Run *run) {
+    (void)fputs("filum: go on with: filum run ", stderr);
+    print_word(stderr, run->path);
+    (void)fputs(" --out ", stderr);
+    print_word(stderr, run->folder);
+    for (int k = 0; k < run->options->set.count; k++) {
+        (void)fputs(" --set ", stderr);
+        print_word(stderr, run->options->set.items[k]);
+    }
+    (void)fputs(" --resume\n", stderr);
+}
+
+static CliStatus fail(Run *run, const FilError *error, CliStatus status) {
+    clear_line(run);
+    cli_say("%s", error->text);
+    note(run, "failed: %s", error->text);
+    return status;
+}
+
+// --- the folder ----------------------------------------------------------------------------------
+
+static bool exists(const char *path) {
+    struct stat about;
+    return lstat(path, &about) == 0;
+}
+
+static CliStatus name_files(Run *run) {
+    run->base = cli_scene_base(run->path);
+    if (run->base != NULL) {
+        run->folder = run->options->out != NULL ? cli_join_path(NULL, run->options->out)
+                                                : cli_join_path("runs", run->base);
+    }
+    if (run->folder != NULL) {
+        run->result_path = cli_join_path(run->folder, "result.h5");
+        run->checkpoint_path = cli_join_path(run->folder, "checkpoint.bin");
+        run->log_path = cli_join_path(run->folder, "log.txt");
+    }
+    if (run->result_path == NULL || run->checkpoint_path == NULL || run->log_path == NULL) {
+        cli_say("there is not enough memory");
+        return CLI_BAD_FILE;
+    }
+    return CLI_FINE;
+}
+
+static CliStatus check_folder(const Run *run) {
+    const bool there = exists(run->result_path) || exists(run->checkpoint_path);
+    if (run->options->resume) {
+        if (!exists(run->checkpoint_path)) {
+            cli_say("%s holds no checkpoint to go on from", run->folder);
+            return CLI_BAD_FILE;
+        }
+        return CLI_FINE;
+    }
+    if (there && !run->options->force) {
+        cli_say("%s holds a run already; --resume goes on with it, --force replaces it",
+                run->folder);
+        return CLI_BAD_FILE;
+    }
+    return cli_check_folder(run->folder);
+}
+
+// The options as JSON, to be freed.
+static char *describe_options(const Run *run, size_t *size) {
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+    if (out == NULL) {
+        return NULL;
+    }
+    (void)fprintf(out, "{\"filum\": \"%s\", \"threads\": %d, \"set\": [", fil_version(),
+                  fil_thread_count(run->options->threads));
+    for (int k = 0; k < run->options->set.count; k++) {
+        (void)fputs(k > 0 ? ", \"" : "\"", out);
+        for (const char *c = run->options->set.items[k]; *c != '\0'; c++) {
+            (void)fprintf(out,
+                          *c == '"' || *c == '\\'  ? "\\%c"
+                          : (unsigned char)*c < 32 ? " "
+                                                   : "%c",
+                          *c);
+        }
+        (void)fputc('"', out);
+    }
+    (void)fprintf(out, "], \"until\": %.17g, \"seed\": %" PRIu64 "}\n",
+                  run->from.scene->step * (double)run->last_step, run->from.scene->seed);
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static CliStatus open_log(Run *run) {
+    run->log = fopen(run->log_path, run->options->resume ? "ab" : "wb");
+    if (run->log == NULL) {
+        cli_say("%s: cannot write: %s", run->log_path, strerror(errno));
+        return CLI_BAD_FILE;
+    }
+    char date[32] = "";
+    const time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts) != NULL) {
+        (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    }
+    note(run, "%s filum %s, %d threads: %s %s%s", date, fil_version(),
+         fil_thread_count(run->options->threads), run->options->resume ? "goes on with" : "runs",
+         run->path, run->options->set.count > 0 ? ", with" : "");
+    for (int k = 0; k < run->options->set.count; k++) {
+        note(run, "  --set %s", run->options->set.items[k]);
+    }
+    return CLI_FINE;
+}
+
+// scene.json and run.json.
+static CliStatus write_texts(const Run *run) {
+    size_t size = 0;
+    char *text = describe_options(run, &size);
+    char *scene = cli_join_path(run->folder, "scene.json");
+    char *options = cli_join_path(run->folder, "run.json");
+    CliStatus status = CLI_BAD_FILE;
+    if (text == NULL || scene == NULL || options == NULL) {
+        cli_say("there is not enough memory");
+    } else {
+        status =
+            run->options->resume ? CLI_FINE : cli_write_text(scene, run->from.text, run->from.size);
+        if (status == CLI_FINE) {
+            status = cli_write_text(options, text, size);
+        }
+    }
+    free(text);
+    free(scene);
+    free(options);
+    return status;
+}
+
+// --- beginning -----------------------------------------------------------------------------------
+
+static CliStatus save_checkpoint(Run *run) {
+    FilWorld *world = fil_stage_world(run->stage);
+    const int64_t count = fil_world_state_count(world);
+    FilError error;
+    if (fil_result_sync(run->result, &error) != FIL_OK) {
+        return fail(run, &error, CLI_BAD_FILE);
+    }
+    if (count > run->state_room) {
+        double *state = realloc(run->state, sizeof(double) * 2 * (size_t)count);
+        if (state == NULL) {
+            cli_say("there is not enough memory");
+            return CLI_BAD_FILE;
+        }
+        run->state = state;
+        run->state_room = 2 * count;
+    }
+    fil_world_get_state(world, run->state);
+    char events[16];
+    const int size = snprintf(events, sizeof events, "%d", fil_stage_event_count(run->stage));
+    const FilCheckpoint checkpoint = {.scene = run->from.hash,
+                                      .step_count = run->step,
+                                      .frame_count = run->frame_count,
+                                      .state = run->state,
+                                      .state_count = count,
+                                      .events = events,
+                                      .events_size = size};
+    if (fil_checkpoint_write(run->checkpoint_path, &checkpoint, &error) != FIL_OK) {
+        return fail(run, &error, CLI_BAD_FILE);
+    }
+    return CLI_FINE;
+}
+
+static CliStatus append_frame(Run *run) {
+    FilFrame frame;
+    FilError error;
+    FilStatus status = fil_recorder_frame(run->recorder, &frame, &error);
+    if (status == FIL_OK) {
+        if ((run->from.scene->output.fields & 1U << FIL_OUTPUT_CONTACTS) == 0) {
+            frame.contact_count = 0;
+        }
+        status = fil_result_append(run->result, &frame, &error);
+    }
+    run->frame_count++;
+    return status == FIL_OK ? CLI_FINE : fail(run, &error, CLI_BAD_FILE);
+}
+
+static CliStatus begin_new(Run *run) {
+    size_t size = 0;
+    char *options = describe_options(run, &size);
+    FilResultDef def = fil_recorder_def(run->recorder);
+    def.name = run->from.scene->name;
+    def.scene = run->from.text; // ends with a 0
+    def.options = options;
+    def.seed = (int64_t)run->from.scene->seed;
+    FilError error;
+    // before anything else: what is left of the run before must not be gone on with
+    (void)remove(run->checkpoint_path);
+    FilStatus status =
+        fil_result_create(run->result_path, &def, run->options->force, NULL, &run->result, &error);
+    free(options);
+    if (status != FIL_OK) {
+        return fail(run, &error, CLI_BAD_FILE);
+    }
+    CliStatus begun = append_frame(run);
+    return begun == CLI_FINE ? save_checkpoint(run) : begun;
+}
+
+// Count the steps that were done before, and go on after them.
+static CliStatus resume_result(Run *run) {
+    FilResult *before = NULL;
+    FilError error;
+    if (fil_result_open(run->result_path, NULL, &before, &error) != FIL_OK) {
+        return fail(run, &error, CLI_BAD_FILE);
+    }
+    CliStatus status = CLI_FINE;
+    if (fil_result_step_count(before) >= run->step) {
+        status = cli_totals_read(&run->totals, before, run->step);
+    }
+    run->idle = run->step >= run->last_step;
+    run->frame_count = run->idle ? fil_result_frame_count(before) : run->frame_count;
+    fil_result_discard(before);
+    if (status == CLI_FINE && !run->idle &&
+        fil_result_resume(run->result_path, run->frame_count, run->step, NULL, &run->result,
+                          &error) != FIL_OK) {
+        status = fail(run, &error, CLI_BAD_FILE);
+    }
+    return status;
+}
+
+static CliStatus resume(Run *run) {
+    FilCheckpoint *checkpoint = NULL;
+    FilError error;
+    FilStatus status =
+        fil_checkpoint_read(run->checkpoint_path, run->from.hash, NULL, &checkpoint, &error);
+    if (status != FIL_OK) {
+        return fail(run, &error, CLI_BAD_FILE);
+    }
+    char events[16] = "";
+    memcpy(events, checkpoint->events,
+           (size_t)(checkpoint->events_size < 15 ? checkpoint->events_size : 15));
+    status = fil_stage_resume(run->stage, checkpoint->state, checkpoint->state_count,
+                              (int)strtol(events, NULL, 10), &error);
+    run->step = run->first = checkpoint->step_count;
+    run->frame_count = checkpoint->frame_count;
+    fil_checkpoint_destroy(checkpoint, NULL);
+    if (status != FIL_OK) {
+        return fail(run, &error, CLI_BAD_FILE);
+    }
+    note(run, "goes on after step %" PRId64 ", %" PRId64 " frames", run->step, run->frame_count);
+    return resume_result(run);
+}
+
+// --- the loop ------------------------------------------------------------------------------------
+
+// Does something that comes every `every` seconds come with this step? Its number alone decides.
+static bool is_due(const Run *run, double every) {
+    const double ratio = run->from.scene->step / every;
+    return floor(ratio * (double)run->step + 1e-6) > floor(ratio * (double)(run->step - 1) + 1e-6);
+}
+
+static CliStatus take_step(Run *run) {
+    FilStepInfo info;
+    FilError error;
+    FilStatus status = fil_stage_step(run->stage, &info, &error);
+    if (status != FIL_OK) {
+        return fail(run, &error, status == FIL_E_NO_MEMORY ? CLI_BAD_FILE : CLI_NOT_ACCEPTABLE);
+    }
+    run->step++;
+    const FilResultStep step = {.time = fil_world_time(fil_stage_world(run->stage)), .info = info};
+    cli_totals_add(&run->totals, step.time, &info);
+    warn_step(run, &info);
+    if (fil_result_add_step(run->result, &step, &error) != FIL_OK) {
+        return fail(run, &error, CLI_BAD_FILE);
+    }
+    CliStatus done = CLI_FINE;
+    if (is_due(run, run->from.scene->output.every)) {
+        done = append_frame(run);
+    }
+    if (done == CLI_FINE && is_due(run, run->from.scene->output.save)) {
+        done = save_checkpoint(run);
+    }
+    show_progress(run, &info);
+    return done;
+}
+
+static CliStatus take_steps(Run *run) {
+    CliStatus status = CLI_FINE;
+    if (run->idle) {
+        return CLI_FINE;
+    }
+    run->began = cli_clock();
+    while (status == CLI_FINE && run->step < run->last_step && !cli_is_interrupted()) {
+        status = take_step(run);
+    }
+    clear_line(run);
+    if (status != CLI_FINE) {
+        return status;
+    }
+    const bool on_schedule = run->step == 0 || is_due(run, run->from.scene->output.every);
+    status = save_checkpoint(run);
+    if (status == CLI_FINE && run->step >= run->last_step && !on_schedule) {
+        status = append_frame(run);
+    }
+    return status;
+}
+
+// --- the end -------------------------------------------------------------------------------------
+
+static void print_summary(const Run *run, bool interrupted) {
+    const double time = fil_world_time(fil_stage_world(run->stage));
+    if (run->options->json) {
+        (void)fputs("{\"scene\":", stdout);
+        cli_print_json_text(run->path);
+        (void)fputs(",\"folder\":", stdout);
+        cli_print_json_text(run->folder);
+        (void)printf(",\"outcome\":\"%s\"", interrupted ? "interrupted" : "done");
+        cli_print_json_number("time", time);
+        cli_print_json_number("frames", (double)run->frame_count);
+        cli_print_json_number("unsettled", fil_stage_unsettled_count(run->stage));
+        cli_totals_print_json(&run->totals);
+        (void)puts("}");
+        return;
+    }
+    (void)printf("%s: %s at %g s: %" PRId64 " steps, %" PRId64 " frames -> %s\n", run->base,
+                 interrupted ? "stopped" : "done", time, run->totals.steps, run->frame_count,
+                 run->folder);
+    cli_totals_print(&run->totals, stdout);
+}
+
+static CliStatus finish(Run *run, CliStatus status) {
+    FilError error;
+    const bool interrupted = cli_is_interrupted() && run->step < run->last_step;
+    FilResult *result = run->result;
+    run->result = NULL;
+    if (status == CLI_FINE && result != NULL && fil_result_close(result, &error) != FIL_OK) {
+        status = fail(run, &error, CLI_BAD_FILE);
+    } else if (status != CLI_FINE) {
+        fil_result_discard(result);
+    }
+    if (status != CLI_FINE) {
+        return status;
+    }
+    note(run,
+         "%s after step %" PRId64 ": %" PRId64 " frames, %" PRId64 " steps not converged, "
+         "%" PRId64 " pairs not mended, worst residual %.2e",
+         interrupted ? "stopped" : "done", run->step, run->frame_count, run->totals.unconverged,
+         run->totals.missed, run->totals.residual);
+    print_summary(run, interrupted);
+    const int64_t warnings = cli_totals_warnings(&run->totals);
+    if (fil_stage_unsettled_count(run->stage) > 0) {
+        cli_say("warning: %d rods found no equilibrium to start from (see %s)",
+                fil_stage_unsettled_count(run->stage), run->log_path);
+    }
+    if (warnings > 0) {
+        cli_say("warning: %" PRId64 " steps did not converge and %" PRId64
+                " pairs were not mended (see %s)",
+                run->totals.unconverged, run->totals.missed, run->log_path);
+    }
+    if (interrupted) {
+        say_resume(run);
+        return CLI_INTERRUPTED;
+    }
+    const CliStatus flushed = cli_flush();
+    return flushed != CLI_FINE                    ? flushed
+           : run->options->strict && warnings > 0 ? CLI_NOT_ACCEPTABLE
+                                                  : CLI_FINE;
+}
+
+static CliStatus prepare(Run *run) {
+    CliStatus status = name_files(run);
+    if (status == CLI_FINE) {
+        status = cli_scene_load(run->path, &run->options->set, false, &run->from);
+    }
+    if (status == CLI_FINE) {
+        const double until =
+            run->options->until > 0.0 ? run->options->until : run->from.scene->duration;
+        const double steps = ceil(until / run->from.scene->step - 1e-6);
+        if (!(steps <= 1e12)) {
+            cli_say("--until is %g; that is more than 1e12 steps", until);
+            return CLI_BAD_COMMAND;
+        }
+        run->last_step = (int64_t)steps;
+        status = check_folder(run);
+    }
+    if (status == CLI_FINE && !cli_make_folder(run->folder)) {
+        cli_say("%s: cannot write there: %s", run->folder, strerror(errno));
+        status = CLI_BAD_FILE;
+    }
+    return status;
+}
+
+static CliStatus begin(Run *run) {
+    const FilLog log = {.write = on_log, .user = run};
+    FilError error;
+    CliStatus status = open_log(run);
+    if (status == CLI_FINE) {
+        status = cli_stage_make(run->from.scene, run->options->threads, &log, &run->stage);
+    }
+    if (status == CLI_FINE &&
+        fil_recorder_create(fil_stage_world(run->stage), NULL, &run->recorder, &error) != FIL_OK) {
+        status = fail(run, &error, CLI_BAD_FILE);
+    }
+    if (status == CLI_FINE) {
+        cli_name_bodies(run->recorder, run->from.scene);
+        status = run->options->resume ? resume(run) : begin_new(run);
+    }
+    return status == CLI_FINE ? write_texts(run) : status;
+}
+
+static void free_run(Run *run) {
+    fil_result_discard(run->result);
+    fil_recorder_destroy(run->recorder);
+    fil_stage_destroy(run->stage);
+    cli_scene_free(&run->from);
+    free(run->state);
+    free(run->base);
+    free(run->folder);
+    free(run->result_path);
+    free(run->checkpoint_path);
+    free(run->log_path);
+}
+
+static CliStatus close_log(Run *run, CliStatus status) {
+    const bool fine = run->log == NULL || (ferror(run->log) == 0 && fclose(run->log) == 0);
+    if (!fine && status < CLI_BAD_FILE) {
+        cli_say("%s: cannot write: %s", run->log_path, strerror(errno));
+        return CLI_BAD_FILE;
+    }
+    return status;
+}
+
+static CliStatus run_run(const CliVerb *verb, int argc, char **argv) {
+    Options options = {.out = NULL};
+    const int count = cli_parse(verb, argc, argv, &options);
+    if (count < 0) {
+        return count == -2 ? cli_flush() : CLI_BAD_COMMAND;
+    }
+    if (count != 1) {
+        cli_say(count == 0 ? "which scene? For instance: filum run scene.json"
+                           : "run takes one scene, not %d",
+                count);
+        return CLI_BAD_COMMAND;
+    }
+    if (options.resume && options.force) {
+        cli_say("--resume goes on with a run, --force replaces it: choose one");
+        return CLI_BAD_COMMAND;
+    }
+    Run run = {.options = &options, .path = argv[0], .live = isatty(STDERR_FILENO) != 0};
+    CliStatus status = prepare(&run);
+    cli_catch_interrupt();
+    if (status == CLI_FINE) {
+        status = begin(&run);
+    }
+    if (status == CLI_FINE) {
+        status = finish(&run, take_steps(&run));
+    }
+    status = close_log(&run, status);
+    free_run(&run);
+    return status;
+}
+
+const CliVerb cli_run = {
+    .name = "run",
+    .operands = "SCENE",
+    .summary = "run a scene in time",
+    .description =
+        "Runs a scene and writes a run folder: scene.json (a copy), run.json (version, options), "
+        "log.txt, result.h5 (the motion, readable while it grows) and a checkpoint. Ctrl-C ends "
+        "the "
+        "step in hand, saves and says how to go on; after a crash --resume goes on from the last "
+        "checkpoint. Either way the result has the same bits as one made in one go.\n"
+        "Steps that did not converge are counted and told; with --strict they give status 1.",
+    .examples = "filum run scene.json\tinto runs/scene\n"
+                "filum run scene.json --until 0.5 --set friction[0].mu=0\ta part of it, changed\n"
+                "filum run scene.json --resume\tgo on after Ctrl-C or a crash",
+    .options = option_table,
+    .option_count = sizeof option_table / sizeof *option_table,
+    .run = run_run,
+};

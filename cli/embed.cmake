@@ -1,0 +1,17 @@
+# Writes OUT: the scenes of FOLDER as arrays of bytes, in the order of their names.
+#   cmake -DFOLDER=... -DOUT=... -P embed.cmake
+file(GLOB files "${FOLDER}/*.json")
+list(SORT files)
+set(text "// made by cli/embed.cmake\n#include \"templates.h\"\n\n")
+set(table "")
+set(index 0)
+foreach(file IN LISTS files)
+  get_filename_component(name "${file}" NAME_WE)
+  file(READ "${file}" hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(APPEND text "static const unsigned char scene_${index}[] = {${bytes}};\n")
+  string(APPEND table "    {\"${name}\", (const char *)scene_${index}, sizeof scene_${index}},\n")
+  math(EXPR index "${index} + 1")
+endforeach()
+string(APPEND text "\nconst CliTemplate cli_templates[] = {\n${table}};\nconst int cli_template_count = ${index};\n")
+file(WRITE "${OUT}" "${text}")

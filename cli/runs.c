@@ -1,0 +1,276 @@
+// runs.c - what the verbs about scenes and runs share.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#include "runs.h"
+#include "files.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LARGEST_SCENE = 1 << 26, STEPS_AT_ONCE = 256 };
+
+CliStatus cli_status_of(FilStatus status) {
+    return status == FIL_OK ? CLI_FINE : CLI_BAD_FILE;
+}
+
+// --- scenes --------------------------------------------------------------------------------------
+
+// All of a file, to be freed; NULL after saying why not.
+static char *read_text(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    struct stat about;
+    if (file == NULL || fstat(fileno(file), &about) != 0) {
+        cli_say("%s: cannot read the scene: %s", path, strerror(errno));
+        if (file != NULL) {
+            (void)fclose(file);
+        }
+        return NULL;
+    }
+    char *text = NULL;
+    if (S_ISDIR(about.st_mode)) {
+        cli_say("%s is a folder; a scene is a file", path);
+    } else if (about.st_size > LARGEST_SCENE) {
+        cli_say("%s: %lld bytes are too many for a scene", path, (long long)about.st_size);
+    } else {
+        text = malloc(LARGEST_SCENE + 1); // pages that are not used cost nothing
+        if (text == NULL) {
+            cli_say("there is not enough memory");
+            (void)fclose(file);
+            return NULL;
+        }
+        *size = fread(text, 1, LARGEST_SCENE, file);
+        text[*size] = '\0';
+        if (ferror(file) != 0) {
+            cli_say("%s: cannot read the scene: %s", path, strerror(errno));
+            free(text);
+            text = NULL;
+        }
+    }
+    (void)fclose(file);
+    return text;
+}
+
+static uint64_t hash_mesh(const FilShape *shape, uint64_t hash) {
+    if (shape->kind != FIL_SHAPE_MESH) {
+        return hash;
+    }
+    const size_t vertices = (size_t)fil_mesh_vertex_count(shape->mesh);
+    const size_t triangles = (size_t)fil_mesh_triangle_count(shape->mesh);
+    hash = fil_scene_hash(fil_mesh_vertices(shape->mesh), 3 * sizeof(double) * vertices, hash);
+    return fil_scene_hash(fil_mesh_triangles(shape->mesh), 3 * sizeof(int) * triangles, hash);
+}
+
+// What makes a run the run it is.
+static uint64_t hash_scene(const CliScene *from, const CliList *changes) {
+    uint64_t hash = fil_scene_hash(from->text, from->size, 0);
+    for (int k = 0; k < changes->count; k++) {
+        hash = fil_scene_hash(changes->items[k], strlen(changes->items[k]), hash);
+    }
+    for (int k = 0; k < from->scene->obstacle_count; k++) {
+        hash = hash_mesh(&from->scene->obstacles[k].shape, hash);
+    }
+    for (int k = 0; k < from->scene->body_count; k++) {
+        hash = hash_mesh(&from->scene->bodies[k].shape, hash);
+    }
+    return hash;
+}
+
+// Bytes of the machine; 0: not known.
+static long long find_memory(void) {
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (long long)pages * size : 0;
+}
+
+CliStatus cli_scene_load(const char *path, const CliList *changes, bool count_only, CliScene *out) {
+    *out = (CliScene){.text = NULL};
+    out->text = read_text(path, &out->size);
+    if (out->text == NULL) {
+        return CLI_BAD_FILE;
+    }
+    const FilSceneOptions options = {.changes = changes->items,
+                                     .change_count = changes->count,
+                                     .memory_limit = count_only ? 0 : find_memory(),
+                                     .count_only = count_only};
+    FilError error;
+    if (fil_scene_read_text(path, out->text, out->size, &options, NULL, &out->scene, &error) !=
+        FIL_OK) {
+        cli_say("%s", error.text);
+        cli_scene_free(out);
+        return CLI_BAD_FILE;
+    }
+    out->hash = count_only ? 0 : hash_scene(out, changes);
+    return CLI_FINE;
+}
+
+void cli_scene_free(CliScene *scene) {
+    fil_scene_destroy(scene->scene);
+    free(scene->text);
+    *scene = (CliScene){.text = NULL};
+}
+
+char *cli_scene_base(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *name = cli_join_path(NULL, slash != NULL ? slash + 1 : path);
+    if (name != NULL && cli_ends_with(name, ".json")) {
+        name[strlen(name) - strlen(".json")] = '\0';
+    }
+    return name;
+}
+
+CliStatus cli_stage_make(const FilScene *scene, int threads, const FilLog *log, FilStage **out) {
+    FilError error;
+    FilStatus status = fil_stage_create(scene, threads, log, NULL, out, &error);
+    if (status != FIL_OK) {
+        cli_say("%s: %s", scene->file, error.text);
+    }
+    return cli_status_of(status);
+}
+
+void cli_name_bodies(FilRecorder *recorder, const FilScene *scene) {
+    for (int k = 0; k < scene->rod_count; k++) {
+        fil_recorder_set_name(recorder, FIL_BODY_ROD, k, scene->rods[k].name);
+    }
+    for (int k = 0; k < scene->body_count; k++) {
+        fil_recorder_set_name(recorder, FIL_BODY_RIGID, k, scene->bodies[k].name);
+    }
+    for (int k = 0; k < scene->obstacle_count; k++) {
+        fil_recorder_set_name(recorder, FIL_BODY_OBSTACLE, k, scene->obstacles[k].name);
+    }
+}
+
+CliStatus cli_write_text(const char *path, const char *text, size_t size) {
+    FILE *file = fopen(path, "wb");
+    bool fine = file != NULL && fwrite(text, 1, size, file) == size;
+    fine = file != NULL && fclose(file) == 0 && fine;
+    if (!fine) {
+        cli_say("%s: cannot write: %s", path, strerror(errno));
+    }
+    return fine ? CLI_FINE : CLI_BAD_FILE;
+}
+
+// --- results -------------------------------------------------------------------------------------
+
+CliStatus cli_result_open(const char *run, FilResult **out) {
+    struct stat about;
+    if (stat(run, &about) != 0) {
+        cli_say("%s: cannot open: %s", run, strerror(errno));
+        return CLI_BAD_FILE;
+    }
+    char *path =
+        S_ISDIR(about.st_mode) ? cli_join_path(run, "result.h5") : cli_join_path(NULL, run);
+    if (path == NULL) {
+        cli_say("there is not enough memory");
+        return CLI_BAD_FILE;
+    }
+    FilError error;
+    CliStatus status = CLI_BAD_FILE;
+    if (stat(path, &about) != 0) {
+        cli_say("%s is no run folder: it holds no result.h5", run);
+    } else if (fil_result_open(path, NULL, out, &error) != FIL_OK) {
+        cli_say("%s", error.text);
+    } else {
+        status = CLI_FINE;
+    }
+    free(path);
+    return status;
+}
+
+// --- totals --------------------------------------------------------------------------------------
+
+void cli_totals_add(CliTotals *totals, double time, const FilStepInfo *info) {
+    totals->steps++;
+    totals->unconverged += info->outcome != FIL_CONVERGED;
+    totals->halved += info->substeps > 1;
+    totals->substeps += info->substeps;
+    totals->added += info->added_count;
+    totals->missed += info->missed_count;
+    totals->iterations += info->iterations;
+    totals->contacts =
+        info->contact_count > totals->contacts ? info->contact_count : totals->contacts;
+    if (info->residual.scaled > totals->residual) {
+        totals->residual = info->residual.scaled;
+        totals->residual_time = time;
+    }
+    totals->penetration = fmax(totals->penetration, info->penetration);
+    totals->dissipated += info->dissipated;
+    totals->seconds.total += info->seconds.total;
+#define ADD(phase) totals->seconds.phase += info->seconds.phase;
+    CLI_PHASES(ADD)
+#undef ADD
+}
+
+CliStatus cli_totals_read(CliTotals *totals, FilResult *result, int64_t count) {
+    FilResultStep steps[STEPS_AT_ONCE];
+    FilError error;
+    for (int64_t first = 0; first < count; first += STEPS_AT_ONCE) {
+        const int64_t some = count - first < STEPS_AT_ONCE ? count - first : STEPS_AT_ONCE;
+        if (fil_result_read_steps(result, first, some, steps, &error) != FIL_OK) {
+            cli_say("%s", error.text);
+            return CLI_BAD_FILE;
+        }
+        for (int64_t k = 0; k < some; k++) {
+            cli_totals_add(totals, steps[k].time, &steps[k].info);
+        }
+    }
+    return CLI_FINE;
+}
+
+int64_t cli_totals_warnings(const CliTotals *totals) {
+    return totals->unconverged + totals->missed;
+}
+
+void cli_totals_print(const CliTotals *totals, FILE *out) {
+    const double total = fmax(totals->seconds.total, 1e-9);
+    const double steps = fmax((double)totals->steps, 1.0);
+    (void)fprintf(out, "  %-10s %10s %8s %12s\n", "phase", "seconds", "share", "ms a step");
+#define ROW(phase)                                                                       \
+    (void)fprintf(out, "  %-10s %10.3f %7.1f%% %12.4f\n", #phase, totals->seconds.phase, \
+                  100.0 * totals->seconds.phase / total, 1e3 * totals->seconds.phase / steps);
+    CLI_PHASES(ROW)
+#undef ROW
+    (void)fprintf(out, "  %-10s %10.3f %8s %12.4f\n", "all", totals->seconds.total, "",
+                  1e3 * totals->seconds.total / steps);
+    (void)fprintf(out,
+                  "  contacts: at most %d; %.1f iterations a step; worst residual %.1e at %g s\n",
+                  totals->contacts, (double)totals->iterations / steps, totals->residual,
+                  totals->residual_time);
+    (void)fprintf(out, "  deepest overlap %.2g m; friction took %.3g J\n", totals->penetration,
+                  totals->dissipated);
+    (void)fprintf(out, "  steps that did not converge: %lld\n", (long long)totals->unconverged);
+    (void)fprintf(out, "  steps done in parts: %lld (%lld parts in all)\n",
+                  (long long)totals->halved, (long long)totals->substeps);
+    (void)fprintf(out, "  pairs found by the swept check: %lld; not mended: %lld\n",
+                  (long long)totals->added, (long long)totals->missed);
+}
+
+void cli_totals_print_json(const CliTotals *totals) {
+    cli_print_json_number("steps", (double)totals->steps);
+    cli_print_json_number("unconverged", (double)totals->unconverged);
+    cli_print_json_number("halved", (double)totals->halved);
+    cli_print_json_number("substeps", (double)totals->substeps);
+    cli_print_json_number("added", (double)totals->added);
+    cli_print_json_number("missed", (double)totals->missed);
+    cli_print_json_number("contacts", totals->contacts);
+    cli_print_json_number("iterations", (double)totals->iterations);
+    cli_print_json_number("residual", totals->residual);
+    cli_print_json_number("penetration", totals->penetration);
+    cli_print_json_number("dissipated", totals->dissipated);
+#define FIELD(phase) cli_print_json_number("seconds_" #phase, totals->seconds.phase);
+    CLI_PHASES(FIELD)
+#undef FIELD
+    cli_print_json_number("seconds", totals->seconds.total);
+}
+
+const char *cli_show_bytes(double bytes, char text[16]) {
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    int k = 0;
+    while (bytes >= 999.5 && k < 4) {
+        bytes /= 1000.0;
+        k++;
+    }
+    (void)snprintf(text, 16, k == 0 ? "%.0f %s" : "%.3g %s", fmin(bytes, 999999.0), units[k]);
+    return text;
+}

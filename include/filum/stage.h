@@ -1,0 +1,58 @@
+#ifndef FIL_STAGE_H
+#define FIL_STAGE_H
+
+/// A scene brought to life: a world with all that the scene says, in it and in time.
+///
+///     fil_stage_create(scene, 0, NULL, NULL, &stage, &error);
+///     while (fil_world_time(fil_stage_world(stage)) < scene->duration) {
+///         fil_stage_step(stage, &info, &error);
+///     }
+
+#include "filum/scene.h"
+#include "filum/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct FilStage FilStage;
+
+/// Build the world of a scene at time 0, on up to `threads` threads (0: all). Rods that start in
+/// equilibrium are brought there; one that has none is told to `log` (may be NULL), as each event
+/// is when it comes. The scene must outlive the stage; the caller gives `*out` back with
+/// fil_stage_destroy(). What the world cannot do is refused with the name of the thing.
+FIL_API FIL_MUST_CHECK FilStatus fil_stage_create(const FilScene *scene, int threads,
+                                                  const FilLog *log, const FilAllocator *allocator,
+                                                  FilStage **out, FilError *error);
+FIL_API void fil_stage_destroy(FilStage *stage); ///< NULL is fine
+
+/// The world; it belongs to the stage. Rods, bodies and obstacles have the numbers they have in the
+/// scene. Joints to moving places have obstacles that touch nothing, after those of the scene.
+FIL_API FilWorld *fil_stage_world(FilStage *stage);
+
+/// Rods that were to start in equilibrium and do not.
+FIL_API int fil_stage_unsettled_count(const FilStage *stage);
+
+/// Apply the events that are due, and advance by a step. An event is due when the step that begins
+/// at its time begins, or the first one after it. Fails as fil_world_step() does, and when an event
+/// is refused.
+FIL_API FIL_MUST_CHECK FilStatus fil_stage_step(FilStage *stage, FilStepInfo *info,
+                                                FilError *error);
+
+/// Apply the events that are due: fil_stage_step() does so itself.
+FIL_API FIL_MUST_CHECK FilStatus fil_stage_apply_due(FilStage *stage, FilError *error);
+
+/// Events applied so far: what a checkpoint must keep beside the state of the world.
+FIL_API int fil_stage_event_count(const FilStage *stage);
+
+/// Go on from a state that the world of a stage of the same scene had when `event_count` events had
+/// been applied: what follows has the same bits.
+FIL_API FIL_MUST_CHECK FilStatus fil_stage_resume(FilStage *stage, const double *state,
+                                                  int64_t state_count, int event_count,
+                                                  FilError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,38 @@
+#ifndef FIL_IO_STAGE_H
+#define FIL_IO_STAGE_H
+
+// What a stage keeps beside its world, and the parts of it.
+
+#include "base/arena.h"
+#include "filum/stage.h"
+
+// What events make of a rod.
+typedef struct FilStageRod {
+    double force[3], torque[3]; // N, N m: at the tip, beside the loads of the scene
+    double length;              // m: that the loads of the scene were made for
+} FilStageRod;
+
+struct FilStage {
+    const FilScene *scene;
+    FilWorld *world;
+    FilAllocator allocator;
+    FilArena arena;
+    FilLog log;
+    FilStageRod *rods; // [rod_count]
+    FilRodLoad *loads; // room for those of any rod, and one more
+    int event_count;   // applied
+    int unsettled_count;
+};
+
+/// Put "rods[3] (strand): " before the sentence of an error; returns its status.
+FilStatus fil_stage_blame(FilError *error, FilStatus status, const char *list, int index,
+                          const char *name);
+
+/// Refuse events that the world cannot do yet.
+FilStatus fil_stage_check_events(const FilScene *scene, FilError *error);
+/// Apply events until `count` of them are.
+FilStatus fil_stage_apply_events(FilStage *stage, int count, FilError *error);
+/// How many are due at the present time of the world.
+int fil_stage_due_events(const FilStage *stage);
+
+#endif

@@ -1,0 +1,130 @@
+// stage_events.c - what a scene changes between steps.
+//
+// Events come in the order of their times; one is due when the step that begins at its time, to a
+// millionth of a step, begins. The force and the torque that events put on the tip of a rod add to
+// its loads in the scene.
+#include "stage.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "math/vec3.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME(code, name, text) [code] = name,
+static const char *const names[FIL_EVENT_COUNT] = {FIL_EVENT_TABLE(NAME)};
+
+static bool is_release(FilEventKind kind) {
+    return kind == FIL_EVENT_RELEASE_ROOT || kind == FIL_EVENT_RELEASE_TIP;
+}
+
+FilStatus fil_stage_check_events(const FilScene *scene, FilError *error) {
+    for (int k = 0; k < scene->event_count; k++) {
+        const FilSceneEvent *event = &scene->events[k];
+        if (is_release(event->kind)) {
+            return fil_fail(error, FIL_E_ARGUMENT,
+                            "the event \"%s\" at %g s cannot be run: letting go the end of a rod "
+                            "is not possible yet",
+                            names[event->kind], event->time);
+        }
+    }
+    return FIL_OK;
+}
+
+int fil_stage_due_events(const FilStage *stage) {
+    const double now = fil_world_time(stage->world) + 1e-6 * stage->scene->step;
+    int count = stage->event_count;
+    while (count < stage->scene->event_count && stage->scene->events[count].time <= now) {
+        count++;
+    }
+    return count;
+}
+
+// The loads of a rod: those of the scene, where they were on the rod, and what events put on its
+// tip.
+static FilStatus set_loads(FilStage *stage, int index, FilError *error) {
+    const FilRodDef *def = &stage->scene->rods[index].def;
+    const FilStageRod *rod = &stage->rods[index];
+    FilRod *of = fil_world_rod(stage->world, index);
+    const double length = fil_rod_length(of), scale = length / rod->length;
+    int count = 0;
+    for (; count < def->load_count; count++) {
+        stage->loads[count] = def->loads[count];
+        const double s = def->loads[count].s * scale;
+        stage->loads[count].s = s < length ? s : length;
+    }
+    if (fil_norm3(rod->force) > 0.0 || fil_norm3(rod->torque) > 0.0) {
+        FilRodLoad *tip = &stage->loads[count++];
+        *tip = (FilRodLoad){.s = length};
+        fil_copy3(rod->force, tip->force);
+        fil_copy3(rod->torque, tip->torque);
+    }
+    return fil_rod_set_loads(of, stage->loads, count, error);
+}
+
+static FilStatus change_rod(FilStage *stage, const FilSceneEvent *event, int index,
+                            FilError *error) {
+    FilStageRod *rod = &stage->rods[index];
+    if (event->kind == FIL_EVENT_FORCE) {
+        fil_copy3(event->vector, rod->force);
+    } else if (event->kind == FIL_EVENT_TORQUE) {
+        fil_copy3(event->vector, rod->torque);
+    } else {
+        // loads must lie on the rod before and after
+        FIL_TRY(fil_rod_set_loads(fil_world_rod(stage->world, index), NULL, 0, error));
+        FIL_TRY(fil_rod_set_length(fil_world_rod(stage->world, index), event->value, error));
+    }
+    return set_loads(stage, index, error);
+}
+
+static FilStatus apply(FilStage *stage, const FilSceneEvent *event, FilError *error) {
+    if (event->kind == FIL_EVENT_GRAVITY) {
+        return fil_world_set_gravity(stage->world, event->vector, error);
+    }
+    if (event->kind == FIL_EVENT_WIND) {
+        return fil_world_set_wind(stage->world, event->vector, error);
+    }
+    const int first = event->rod >= 0 ? event->rod : 0;
+    const int last = event->rod >= 0 ? event->rod + 1 : stage->scene->rod_count;
+    for (int k = first; k < last; k++) {
+        FilStatus status = change_rod(stage, event, k, error);
+        if (status != FIL_OK) {
+            return fil_stage_blame(error, status, "rods", k, stage->scene->rods[k].name);
+        }
+    }
+    return FIL_OK;
+}
+
+static void tell(const FilStage *stage, const FilSceneEvent *event) {
+    char of[80] = "", becomes[100];
+    if (event->rod >= 0) {
+        (void)snprintf(of, sizeof of, " of rods[%d] %.40s", event->rod,
+                       stage->scene->rods[event->rod].name);
+    } else if (event->kind != FIL_EVENT_GRAVITY && event->kind != FIL_EVENT_WIND) {
+        (void)snprintf(of, sizeof of, " of all rods");
+    }
+    if (event->kind == FIL_EVENT_LENGTH) {
+        (void)snprintf(becomes, sizeof becomes, "%g", event->value);
+    } else {
+        (void)snprintf(becomes, sizeof becomes, "(%g, %g, %g)", event->vector[0], event->vector[1],
+                       event->vector[2]);
+    }
+    fil_log(&stage->log, FIL_LOG_INFO, "event at %g s: %s%s becomes %s", event->time,
+            names[event->kind], of, becomes);
+}
+
+FilStatus fil_stage_apply_events(FilStage *stage, int count, FilError *error) {
+    while (stage->event_count < count) {
+        const FilSceneEvent *event = &stage->scene->events[stage->event_count];
+        FilStatus status = apply(stage, event, error);
+        if (status != FIL_OK) {
+            char name[60];
+            (void)snprintf(name, sizeof name, "%s at %g s", names[event->kind], event->time);
+            return fil_stage_blame(error, status, "events", stage->event_count, name);
+        }
+        tell(stage, event);
+        stage->event_count++;
+    }
+    return FIL_OK;
+}

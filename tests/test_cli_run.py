@@ -1,0 +1,408 @@
+#!/usr/bin/python3
+"""Drives the verbs about scenes and runs. Usage: test_cli_run.py FILUM [filter]"""
+
+import json
+import os
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+FILUM = os.path.abspath(sys.argv[1])
+os.environ["OMP_NUM_THREADS"] = "1"  # unless --threads says otherwise: the scene is small
+
+# two strands fall on a ball that turns, over a floor; a wind rises; a body is pushed
+SCENE = {
+    "name": "small", "duration": 0.2, "step": "2 ms",
+    "materials": {"hair": {}, "skin": {"restitution": 0.2}},
+    "friction_default": 0.3,
+    "rods": [
+        {"name": "strand", "model": "helix", "elements": 4, "material": "hair", "length": "10 cm",
+         "radius": "50 um", "contact_radius": "1 mm", "drag": 1e-4,
+         "root": {"at": [0, 0, 0.06], "along": [1, 0, 0], "held": "clamped"}},
+        {"name": "loose", "model": "der", "elements": 8, "material": "hair", "length": "8 cm",
+         "radius": "0.3 mm", "velocity": [0.1, 0, 0], "spin": [0, 0, 5],
+         "root": {"at": [-0.04, 0.02, 0.07], "along": [1, 0, 0], "held": "free"}}],
+    "bodies": [{"name": "box", "shape": "box", "size": [0.02, 0.02, 0.02], "material": "skin",
+                "at": [0.1, 0, 0.0101], "force": [0.02, 0, 0], "force_rate": [0.1, 0, 0]}],
+    "obstacles": [
+        {"name": "ball", "shape": "sphere", "radius": "5 cm", "material": "skin",
+         "motion": {"spin": [0, 0, "1 turn/s"]}},
+        {"name": "floor", "shape": "plane", "material": "skin"}],
+    "events": [{"time": 0.05, "wind": [1, 0, 0]},
+               {"time": 0.1, "rod": "strand", "force": [0, 1e-5, 0]},
+               {"time": 0.12, "rod": "strand", "length": "10.1 cm"},
+               {"time": 0.15, "gravity": [1, 0, -9.81]}],
+    "output": {"every": "6 ms", "save": "40 ms"}}
+
+
+class Skip(Exception):
+    pass
+
+
+def run(*arguments, **more):
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **more}
+    done = subprocess.run([FILUM, *arguments], **more)
+    done.out, done.err = (done.stdout or b"").decode(), (done.stderr or b"").decode()
+    return done
+
+
+def fails(status, text, *arguments):
+    """The program ends with this status, says one line that contains the text, and gives no data."""
+    done = run(*arguments)
+    assert done.returncode == status, (arguments, done.returncode, done.err)
+    assert done.out == "", done.out
+    assert text in done.err, done.err
+    assert done.err.count("\n") == 1 and done.err.startswith("filum: "), done.err
+
+
+def write(name="scene.json", **changes):
+    with open(name, "w", encoding="utf-8") as file:
+        json.dump({**SCENE, **changes}, file)
+    return name
+
+
+def read(path):
+    """Every dataset of a result as bytes, but for the seconds, which nobody can repeat."""
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Skip("there is no h5py") from error
+    found = {}
+
+    def visit(name, item):
+        if not isinstance(item, h5py.Dataset) or name == "options":
+            return
+        data = item[()]
+        names = getattr(item.dtype, "names", None)
+        for part in names or [None]:
+            if part is None or not part.startswith("seconds"):
+                value = data if part is None else data[part]
+                found[f"{name}/{part}"] = value.tobytes() if hasattr(value, "tobytes") else value
+    with h5py.File(path, "r") as file:
+        file.visititems(visit)
+        frames = len(file["frames"])
+    return frames, found
+
+
+def same(one, other):
+    frames, a = read(one)
+    more, b = read(other)
+    assert frames == more and a.keys() == b.keys(), (frames, more)
+    for name, value in a.items():
+        assert value == b[name], f"{name} differs"
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.002)
+
+
+# --------------------------------------------------------------------------------------------- run
+
+def a_run_folder_explains_itself():
+    done = run("run", write(), "--threads", "1", "--set", "friction_default=0.4")
+    assert done.returncode == 0, done.err
+    assert sorted(os.listdir("runs/scene")) == ["checkpoint.bin", "log.txt", "result.h5", "run.json",
+                                                "scene.json"]
+    with open("scene.json", "rb") as one, open("runs/scene/scene.json", "rb") as other:
+        assert one.read() == other.read()
+    with open("runs/scene/run.json", encoding="utf-8") as file:
+        about = json.load(file)
+    assert about["set"] == ["friction_default=0.4"] and about["threads"] == 1
+    assert about["until"] == 0.2 and about["filum"] in run("--version").out
+    with open("runs/scene/log.txt", encoding="utf-8") as file:
+        log = file.read()
+    for event in ("wind becomes (1, 0, 0)", "force of rods[0] strand becomes (0, 1e-05, 0)",
+                  "length of rods[0] strand becomes 0.101", "gravity becomes (1, 0, -9.81)"):
+        assert event in log, log
+    assert "done after step 100" in log
+    lines = done.out.splitlines()
+    assert lines[0] == "scene: done at 0.2 s: 100 steps, 35 frames -> runs/scene", lines[0]
+    for phase in ("bodies", "collide", "assemble", "friction", "update", "sweep", "all"):
+        assert any(line.split()[:1] == [phase] for line in lines), phase
+    for warning in ("steps that did not converge: 0", "steps done in parts: ", "not mended: 0"):
+        assert warning in done.out, warning
+
+
+def without_a_terminal_progress_is_a_few_plain_lines():
+    done = run("run", write())
+    assert "\r" not in done.err and "\x1b" not in done.err
+    assert 8 <= done.err.count("\n") <= 11, done.err
+    assert "contacts" in done.err and "real time" in done.err and "left" in done.err
+
+
+def on_a_terminal_progress_is_one_live_line():
+    write()
+    child, terminal = pty.fork()
+    if child == 0:
+        try:
+            os.execv(FILUM, [FILUM, "run", "scene.json"])
+        finally:
+            os._exit(127)
+    text = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+    _, status = os.waitpid(child, 0)
+    assert status == 0 and b"\r\x1b[K  scene  " in text and b"steps/s" in text, text
+
+
+def json_is_one_object():
+    done = run("run", write(), "--json", "--until", "0.05")
+    about = json.loads(done.out)
+    assert about["outcome"] == "done" and about["steps"] == 25 and about["time"] == 0.05
+    assert about["unconverged"] == about["missed"] == 0 and about["residual"] <= 1e-8
+    assert about["contacts"] >= 4
+    info = json.loads(run("info", "runs/scene", "--json").out)
+    for field in ("steps", "frames", "residual", "iterations", "contacts", "dissipated"):
+        assert info[field] == about[field], field
+
+
+def a_run_is_not_overwritten_unless_forced():
+    write()
+    assert run("run", "scene.json", "--until", "0.01").returncode == 0
+    fails(3, "runs/scene holds a run already; --resume goes on with it, --force replaces it",
+          "run", "scene.json")
+    assert run("run", "scene.json", "--until", "0.02", "--force").returncode == 0
+    assert json.loads(run("info", "--json", "runs/scene").out)["steps"] == 10
+
+
+def the_same_bits_on_any_number_of_threads():
+    write()
+    assert run("run", "scene.json", "--threads", "1", "--out", "one").returncode == 0
+    assert run("run", "scene.json", "--threads", "3", "--out", "three").returncode == 0
+    same("one/result.h5", "three/result.h5")
+
+
+def what_is_resumed_has_the_bits_of_what_was_not_stopped():
+    write()
+    assert run("run", "scene.json", "--out", "whole").returncode == 0
+    # stopped before, between and after the events, and where no frame is due
+    for until in ("0.03", "0.1", "0.102", "0.12", "0.17"):
+        mode = ["--resume"] if os.path.exists("parts") else []
+        assert run("run", "scene.json", "--out", "parts", "--until", until, *mode).returncode == 0
+    done = run("run", "scene.json", "--out", "parts", "--resume", "--json")
+    assert done.returncode == 0, done.err
+    assert json.loads(done.out)["steps"] == 100
+    same("whole/result.h5", "parts/result.h5")
+    again = run("run", "scene.json", "--out", "parts", "--resume")  # there is nothing left to do
+    assert again.returncode == 0, again.err
+    same("whole/result.h5", "parts/result.h5")
+
+
+def resuming_another_scene_is_refused():
+    write()
+    assert run("run", "scene.json", "--until", "0.01").returncode == 0
+    fails(3, "checkpoint", "run", "scene.json", "--resume", "--set", "friction_default=0.1")
+    write(name="scene.json", seed=3)
+    fails(3, "checkpoint", "run", "scene.json", "--resume")
+    fails(3, "elsewhere holds no checkpoint to go on from", "run", "scene.json", "--resume",
+          "--out", "elsewhere")
+    fails(2, "choose one", "run", "scene.json", "--resume", "--force")
+
+
+def ctrl_c_saves_and_tells_how_to_go_on():
+    write(duration=30, output={"every": "6 ms"})
+    with subprocess.Popen([FILUM, "run", "scene.json", "--set", "gravity=[0, 0, -9]"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        wait_for(lambda: os.path.exists("runs/scene/checkpoint.bin"))
+        time.sleep(0.1)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    assert child.returncode == 130, (child.returncode, err)
+    assert b"stopped at" in out, out
+    last = err.decode().splitlines()[-1]
+    assert last == ("filum: go on with: filum run scene.json --out runs/scene "
+                    "--set 'gravity=[0, 0, -9]' --resume"), last
+    steps = json.loads(run("info", "--json", "runs/scene").out)["steps"]
+    until = str(0.002 * (steps + 20))
+    done = run("run", "scene.json", "--resume", "--set", "gravity=[0, 0, -9]", "--until", until)
+    assert done.returncode == 0, done.err
+    done = run("run", "scene.json", "--out", "whole", "--set", "gravity=[0, 0, -9]", "--until",
+               until)
+    assert done.returncode == 0, done.err
+    same("whole/result.h5", "runs/scene/result.h5")
+
+
+def kill_9_loses_what_came_after_the_checkpoint_and_no_more():
+    write(duration=30, output={"every": "6 ms", "save": "40 ms"})
+    with subprocess.Popen([FILUM, "run", "scene.json"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as child:
+        wait_for(lambda: os.path.exists("runs/scene/checkpoint.bin"))
+        before = os.stat("runs/scene/checkpoint.bin").st_mtime_ns
+        wait_for(lambda: os.stat("runs/scene/checkpoint.bin").st_mtime_ns > before)
+        child.kill()
+    told = json.loads(run("info", "--json", "runs/scene").out)
+    assert told["mended"] and not told["growing"] and told["frames"] > 1, told
+    frames, _ = read("runs/scene/result.h5")  # plain h5py reads it now
+    assert frames == told["frames"]
+    until = str(0.002 * (told["steps"] + 30))
+    assert run("run", "scene.json", "--resume", "--until", until).returncode == 0
+    assert run("run", "scene.json", "--out", "whole", "--until", until).returncode == 0
+    same("whole/result.h5", "runs/scene/result.h5")
+
+
+def a_full_disk_costs_what_did_not_fit_and_no_more():
+    write(duration=30, output={"every": "2 ms", "save": "20 ms"})
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+    done = run("run", "scene.json", preexec_fn=limit)
+    assert done.returncode == 3, (done.returncode, done.err)
+    assert "result.h5" in done.err.splitlines()[-1], done.err
+    told = json.loads(run("info", "--json", "runs/scene").out)
+    assert told["frames"] > 1
+    done = run("run", "scene.json", "--resume", "--until", str(0.002 * (told["steps"] + 10)))
+    assert done.returncode == 0, done.err
+
+
+def unconverged_steps_are_told_and_fail_only_with_strict():
+    write()
+    hard = ["--set", "solver.iterations=1", "--set", "solver.name=gauss-seidel",
+            "--set", "solver.tolerance=1e-14"]
+    done = run("run", "scene.json", *hard)
+    assert done.returncode == 0, done.err
+    assert "warning: " in done.err and "did not converge" in done.err, done.err
+    with open("runs/scene/log.txt", encoding="utf-8") as file:
+        assert "warning: step " in file.read()
+    assert run("run", "scene.json", *hard, "--force", "--strict").returncode == 1
+
+
+def bad_scenes_and_folders_are_one_clear_sentence():
+    write()
+    fails(2, "which scene?", "run")
+    fails(2, "run takes one scene, not 2", "run", "a", "b")
+    fails(3, "missing.json: cannot read the scene: No such file", "run", "missing.json")
+    fails(3, ". is a folder", "run", ".")
+    fails(3, "must be positive", "run", "scene.json", "--set", "rods[0].radius=-1")
+    fails(3, "did you mean", "run", "scene.json", "--set", "duraton=1")
+    fails(3, "step is 0", "run", "scene.json", "--set", "step=0")
+    fails(3, "cannot write there", "run", "scene.json", "--out", "/proc/nowhere")
+    fails(3, "release-root\" at 0.05 s cannot be run", "run", "scene.json", "--set",
+          'events=[{"time": 0.05, "rod": "strand", "release": "root"}]')
+    fails(2, "--until is \"x\"", "run", "scene.json", "--until", "x")
+    with open("broken.json", "w", encoding="utf-8") as file:
+        file.write('{ "name": ')
+    fails(3, "broken.json:1:", "run", "broken.json")
+    write("many.json", bundles=[{"count": 1000000000, "rod": {"material": "hair"}}])
+    fails(3, "many.json", "run", "many.json")
+
+
+# ------------------------------------------------------------------------------------------- others
+
+def check_counts_estimates_and_warns():
+    done = run("check", write())
+    assert done.returncode == 0, done.err
+    assert "2 rods of 12 elements" in done.out and "100 steps of 0.002 s" in done.out
+    assert "memory about" in done.out and "ms a step" in done.out and "no warnings" in done.out
+    deep = ["check", "scene.json", "--set", "bodies[0].at=[0.1, 0, 0.005]", "--set",
+            "materials.hair.density=1e6", "--set", "output.every=0.001"]
+    told = json.loads(run(*deep, "--json").out)
+    assert any("overlap at the start, at most 0.005 m: bodies[0] box and obstacles[1] floor" in text
+               for text in told["warnings"]), told["warnings"]
+    assert any("density is 1e+06" in text for text in told["warnings"]), told["warnings"]
+    assert any("output.every is 0.001 s" in text for text in told["warnings"]), told["warnings"]
+    assert run(*deep).returncode == 0 and run(*deep, "--strict").returncode == 1
+    assert not os.path.exists("runs")
+    fails(3, "did you mean", "check", "scene.json", "--set", "gravty=1")
+
+
+def every_scene_that_comes_with_it_can_be_checked_and_listed():
+    listed = [json.loads(line) for line in run("scenes", "--json").out.splitlines()]
+    assert {"knot", "rotating-sphere", "cube-pile"} <= {scene["name"] for scene in listed}
+    assert run("scenes").out.count("\n") == len(listed) + 1
+    for scene in listed:
+        assert scene["look"] and scene["rods"] + scene["bodies"] > 0
+        assert run("new", scene["name"]).out == scene["name"] + ".json\n"
+        done = run("run", scene["name"] + ".json", "--until", "0.002")
+        assert done.returncode == 0, (scene["name"], done.err)
+    fails(3, "knot.json exists already; --force replaces it", "new", "knot")
+    fails(2, "did you mean knot?", "new", "knott")
+    assert run("new", "knot", "--force").returncode == 0
+    assert run("new", "knot", "--out", "mine.json").out == "mine.json\n"
+
+
+def settle_finds_the_equilibrium():
+    # a box on a slope stays where tan(20 deg) < mu, to the residual
+    write("slope.json", rods=[], events=[], gravity=[3.355, 0, -9.218], friction_default=0.4,
+          bodies=[{"name": "box", "shape": "box", "size": [0.2, 0.2, 0.1], "material": "skin",
+                   "at": [1, 0, 0.05]}])
+    done = run("settle", "slope.json", "--json")
+    assert done.returncode == 0, (done.out, done.err)
+    told = json.loads(done.out)
+    assert told["converged"] and told["residual"] <= 1e-6 and told["active"] >= 3, told
+    assert json.loads(run("info", "--json", told["folder"]).out)["frames"] == 1
+    fails(3, "exists already", "settle", "slope.json")
+    slide = run("settle", "slope.json", "--force", "--set", "friction_default=0.3",
+                "--max-steps", "20")
+    assert slide.returncode == 1 and "not in equilibrium" in slide.out, slide.out
+
+
+def info_refuses_what_is_no_run():
+    fails(3, "nothing: cannot open: No such file", "info", "nothing")
+    os.mkdir("empty")
+    fails(3, "empty is no run folder", "info", "empty")
+    with open("text.h5", "w", encoding="utf-8") as file:
+        file.write("no HDF5")
+    fails(3, "text.h5", "info", "text.h5")
+    write()
+    assert run("run", "scene.json", "--until", "0.1").returncode == 0
+    with open("runs/scene/result.h5", "r+b") as file:
+        file.truncate(2000)
+    fails(3, "result.h5", "info", "runs/scene")
+
+
+def a_run_is_exported():
+    write()
+    assert run("run", "scene.json", "--until", "0.06").returncode == 0
+    done = run("export", "runs/scene", "--to", "obj")
+    assert done.returncode == 0 and done.out == "11 files -> runs/scene/obj\n", (done.out, done.err)
+    assert run("export", "runs/scene", "--to", "csv", "--out", "csv").returncode == 0
+    (name,) = os.listdir("csv")
+    with open(os.path.join("csv", name), encoding="utf-8") as file:
+        assert sum(1 for _ in file) > 11 * 10
+    fails(3, "exist", "export", "runs/scene", "--to", "obj")
+    assert run("export", "runs/scene", "--to", "obj", "--force", "--every", "5").returncode == 0
+    fails(2, "to which format?", "export", "runs/scene")
+    fails(2, "--to is \"ob\"", "export", "runs/scene", "--to", "ob")
+
+
+def main():
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
+    counts = {"ok": 0, "FAIL": 0, "skip": 0}
+    tests = [test for name, test in globals().items()
+             if callable(test) and getattr(test, "__module__", "") == "__main__"
+             and name not in ("run", "fails", "write", "read", "same", "wait_for", "main", "Skip")
+             and wanted in name]
+    for test in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            start = time.monotonic()
+            try:
+                test()
+                result, why = "ok", ""
+            except Skip as skip:
+                result, why = "skip", f": {skip}"
+            except Exception as error:  # pylint: disable=broad-except
+                result, why = "FAIL", f": {type(error).__name__} line " \
+                    f"{error.__traceback__.tb_next.tb_lineno}: {error}"
+            os.chdir("/")
+        counts[result] += 1
+        print(f"{result:4} {test.__name__} ({time.monotonic() - start:.1f} s){why}", flush=True)
+    print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
+    return 1 if counts["FAIL"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
