@@ -1,8 +1,5 @@
-// der_kernels.h - the kernels of der_energy.h for one instruction set. Included once for each
-// variant by der_energy.c, which defines
-//     FIL_KERNEL(name)   the variant's name of a function
-//     FIL_TARGET         the attribute that lets the compiler use its instructions
-//     FIL_VARIANT        its name
+// der_kernels.h - the kernels of der_energy.h for one instruction set. Included for each variant
+// by math/variants.h.
 // Four joints, or four edges, are worked on side by side, one in each lane. What an edge gets from
 // the joint before it comes from the lane to the left. Lanes beyond the last edge repeat it with
 // springs of no stiffness: what they add is 0.
@@ -535,6 +532,3 @@ static const FilDerKernels FIL_KERNEL(kernels) = {
 };
 
 #undef INLINE
-#undef FIL_KERNEL
-#undef FIL_TARGET
-#undef FIL_VARIANT
