@@ -4,7 +4,6 @@
 // What the tests of corde share: rods of that model, plain and with all that has an energy.
 
 #include "base/random.h"
-#include "rod/rod.h"
 #include "rods.h"
 
 static const double pi = 3.14159265358979323846;
@@ -21,13 +20,6 @@ static inline void step_many(FilRod *rod, double dt, int count) {
     for (int i = 0; i < count; i++) {
         take_step(rod, dt, NULL);
     }
-}
-
-static inline void settle(FilRod *rod) {
-    FilStaticsInfo info;
-    FilError error;
-    CHECK(fil_rod_equilibrium(rod, NULL, &info, &error) == FIL_OK);
-    CHECK(info.converged);
 }
 
 static inline double elastic(const FilRod *rod) {

@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "failing_allocator.h"
-#include "filum/rod.h"
+#include "rod/rod.h"
 
 static inline void must(FilStatus status, const FilError *error) {
     if (status != FIL_OK) {
@@ -40,6 +40,18 @@ static inline FilRodDef metre_def(FilRodModel model, int elements, FilSection se
     return def;
 }
 
+static inline FilStaticsInfo settle(FilRod *rod) {
+    FilStaticsInfo info;
+    FilError error;
+    must(fil_rod_equilibrium(rod, NULL, &info, &error), &error);
+    CHECK(info.converged && info.stable && info.residual <= 1e-10);
+    if (!info.converged) {
+        (void)fprintf(stderr, "  %s: %d iterations, residual %g, eigenvalue %g\n", rod->table->name,
+                      info.iterations, info.residual, info.smallest_eigenvalue);
+    }
+    return info;
+}
+
 static inline double potential(const FilRod *rod) {
     FilRodEnergy e;
     fil_rod_energy(rod, &e);
@@ -50,6 +62,24 @@ static inline double total(const FilRod *rod) {
     FilRodEnergy e;
     fil_rod_energy(rod, &e);
     return e.kinetic + e.bend + e.twist + e.stretch + e.gravity + e.loads;
+}
+
+// A torque of 0.5 N m at the tip turns it by 0.5 L / GJ, evenly along the rod.
+static inline void check_twist(FilRodDef def) {
+    const double angle = 0.5 * def.length / def.section.twist;
+    def.loads = &(FilRodLoad){.s = def.length, .torque = {0.5, 0.0, 0.0}};
+    def.load_count = 1;
+    FilRod *rod = make_rod(&def);
+    settle(rod);
+    FilPose tip;
+    double kappa[3];
+    fil_rod_at(rod, def.length, &tip, NULL);
+    CHECK_NEAR(atan2(tip.axis[1][2], tip.axis[1][1]), angle, 1e-9, 0.0);
+    for (int j = 0; j < def.element_count; j++) {
+        fil_rod_curvature_at(rod, j, 0.5, kappa);
+        CHECK_NEAR(kappa[0], angle / def.length, 1e-9, 0.0);
+    }
+    fil_rod_destroy(rod);
 }
 
 // Fail the 1st, 2nd, ... allocation until the rod is made; its steps then allocate nothing.

@@ -4,7 +4,6 @@
 // What the tests of equilibria and of changes share: rods of every model.
 
 #include "math/vec3.h"
-#include "rod/rod.h"
 #include "rods.h"
 
 // Length 1, EI = 1, GJ = 2/3, 1 kg/m, thin, clamped along x, no gravity.
@@ -14,18 +13,6 @@ static inline FilRodDef thin_def(FilRodModel model, int elements) {
     FilRodDef def = metre_def(model, elements, section);
     def.gravity[2] = 0.0;
     return def;
-}
-
-static inline FilStaticsInfo settle(FilRod *rod) {
-    FilStaticsInfo info;
-    FilError error;
-    must(fil_rod_equilibrium(rod, NULL, &info, &error), &error);
-    CHECK(info.converged && info.stable && info.residual <= 1e-10);
-    if (!info.converged) {
-        (void)fprintf(stderr, "  %s: %d iterations, residual %g, eigenvalue %g\n", rod->table->name,
-                      info.iterations, info.residual, info.smallest_eigenvalue);
-    }
-    return info;
 }
 
 static inline FilStability look(FilRod *rod) {

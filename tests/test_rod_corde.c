@@ -24,13 +24,18 @@ static double gradient_error(FilRod *rod, const double *state, const double *d, 
     return fabs((value[0] - value[1]) / (2.0 * h) - fil_dot(g, d, n));
 }
 
+static FilRod *make_deformed(int kind, FilRandom *random, double *state) {
+    FilRod *rod = make_rich((FilEndKind)kind, (FilEndKind)(3 - kind));
+    deform(rod, random);
+    fil_rod_get_state(rod, state);
+    return rod;
+}
+
 static void gradient_is_the_derivative_of_the_energy_at_second_order(void) {
     FilRandom random = fil_random_make(7);
     for (int kind = 0; kind < FIL_END_COUNT; kind++) {
-        FilRod *rod = make_rich((FilEndKind)kind, (FilEndKind)(3 - kind));
         double state[MAX_STATE], d[MAX_DOF] = {0.0};
-        deform(rod, &random);
-        fil_rod_get_state(rod, state);
+        FilRod *rod = make_deformed(kind, &random, state);
         fill_random(&random, 1.0, rod->dof_count, d);
         double coarse = gradient_error(rod, state, d, 1e-2);
         double fine = gradient_error(rod, state, d, 5e-3);
@@ -65,10 +70,8 @@ static double hessian_error(FilRod *rod, const double *state, const double *d, d
 static void hessian_is_the_second_derivative_of_the_energy_at_second_order(void) {
     FilRandom random = fil_random_make(8);
     for (int kind = 0; kind < FIL_END_COUNT; kind++) {
-        FilRod *rod = make_rich((FilEndKind)kind, (FilEndKind)(3 - kind));
         double state[MAX_STATE], d[MAX_DOF] = {0.0};
-        deform(rod, &random);
-        fil_rod_get_state(rod, state);
+        FilRod *rod = make_deformed(kind, &random, state);
         for (int trial = 0; trial < 5; trial++) {
             fill_random(&random, 1.0, rod->dof_count, d);
             double coarse = hessian_error(rod, state, d, 1e-2);
@@ -330,19 +333,7 @@ static void tip_load_sag_has_the_error_that_the_coupling_is_made_for(void) {
 // A torque M at the free tip twists it by M L / GJ, whatever the elements.
 static void torque_at_the_tip_twists_by_the_right_angle(void) {
     for (int n = 2; n <= 20; n += 9) {
-        FilRodLoad load = {.s = 1.0, .torque = {0.5, 0.0, 0.0}};
-        FilRodDef def = plain_def(n);
-        def.loads = &load;
-        def.load_count = 1;
-        FilRod *rod = make_rod(&def);
-        settle(rod);
-        FilPose tip;
-        double kappa[3];
-        fil_rod_at(rod, 1.0, &tip, NULL);
-        CHECK_NEAR(atan2(tip.axis[1][2], tip.axis[1][1]), 0.5 / 0.7, 1e-9, 0.0);
-        fil_rod_curvature_at(rod, 0, 0.0, kappa);
-        CHECK_NEAR(kappa[0], 0.5 / 0.7, 1e-9, 0.0);
-        fil_rod_destroy(rod);
+        check_twist(plain_def(n));
     }
 }
 
