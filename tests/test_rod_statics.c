@@ -138,7 +138,7 @@ static FilRod *make_torqued(FilRodModel model, FilEndKind root) {
 // (g(x + h v) - g(x - h v)) / 2 h, along `move`.
 static void differentiate(FilRod *rod, const double *state, const double *v, double h,
                           double *out) {
-    double dx[64], back[64];
+    double dx[64], back[64] = {0.0};
     FilError error;
     int n = rod->dof_count;
     for (int side = 0; side < 2; side++) {
