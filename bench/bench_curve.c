@@ -222,32 +222,6 @@ static void runge_kutta(int order, double s, double h, double *y) {
     }
 }
 
-static long run_fixed(int order, double setting, int count, FilPose *poses) {
-    double y[7] = {1.0};
-    const int steps = (int)setting;
-    const double h = length / ((double)(count - 1) * steps);
-    quaternion_pose(y, &poses[0]);
-    for (int i = 1; i < count; i++) {
-        for (int k = 0; k < steps; k++) {
-            runge_kutta(order, h * ((double)(i - 1) * steps + k), h, y);
-        }
-        quaternion_pose(y, &poses[i]);
-    }
-    return (long)order * steps * (count - 1);
-}
-
-static long run_euler(double setting, int count, FilPose *poses) {
-    return run_fixed(1, setting, count, poses);
-}
-
-static long run_rk2(double setting, int count, FilPose *poses) {
-    return run_fixed(2, setting, count, poses);
-}
-
-static long run_rk4(double setting, int count, FilPose *poses) {
-    return run_fixed(4, setting, count, poses);
-}
-
 // q := q exp(h kappa / 2), r by the exact helix of constant kappa.
 static void lie_step(double s, double h, double *y) {
     double k[3], first[7], e[4];
@@ -277,18 +251,40 @@ static void lie_step(double s, double h, double *y) {
     y[3] = first[0] * e[3] + first[3] * e[0] + first[1] * e[2] - first[2] * e[1];
 }
 
-static long run_lie(double setting, int count, FilPose *poses) {
+// Runge-Kutta of an order, or Lie steps for order 0; returns how often the rate was found.
+static long run_fixed(int order, double setting, int count, FilPose *poses) {
     double y[7] = {1.0};
     const int steps = (int)setting;
     const double h = length / ((double)(count - 1) * steps);
     quaternion_pose(y, &poses[0]);
     for (int i = 1; i < count; i++) {
         for (int k = 0; k < steps; k++) {
-            lie_step(h * ((double)(i - 1) * steps + k), h, y);
+            const double s = h * ((double)(i - 1) * steps + k);
+            if (order > 0) {
+                runge_kutta(order, s, h, y);
+            } else {
+                lie_step(s, h, y);
+            }
         }
         quaternion_pose(y, &poses[i]);
     }
-    return (long)steps * (count - 1);
+    return (long)(order > 0 ? order : 1) * steps * (count - 1);
+}
+
+static long run_lie(double setting, int count, FilPose *poses) {
+    return run_fixed(0, setting, count, poses);
+}
+
+static long run_euler(double setting, int count, FilPose *poses) {
+    return run_fixed(1, setting, count, poses);
+}
+
+static long run_rk2(double setting, int count, FilPose *poses) {
+    return run_fixed(2, setting, count, poses);
+}
+
+static long run_rk4(double setting, int count, FilPose *poses) {
+    return run_fixed(4, setting, count, poses);
 }
 
 // --- CVODE ---------------------------------------------------------------------------------------

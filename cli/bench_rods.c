@@ -19,17 +19,28 @@ typedef struct Kind {
     int largest; // elements: dense steps are not followed further
 } Kind;
 
-static const Kind kinds[] = {
-    {FIL_ROD_HELIX, FIL_ROD_STEP_RECURSIVE, "recursive", 1 << 20},
-    {FIL_ROD_HELIX, FIL_ROD_STEP_DENSE, "dense", 100},
-    {FIL_ROD_CLOTHOID, FIL_ROD_STEP_RECURSIVE, "recursive", 1 << 20},
-    {FIL_ROD_CLOTHOID, FIL_ROD_STEP_DENSE, "dense", 100},
-    {FIL_ROD_DER, FIL_ROD_STEP_IMPLICIT, "implicit", 1 << 20},
-    {FIL_ROD_CORDE, FIL_ROD_STEP_IMPLICIT, "implicit", 1 << 20},
-    {FIL_ROD_CORDE, FIL_ROD_STEP_EXPLICIT, "explicit", 1 << 20},
-    {FIL_ROD_CHAIN, FIL_ROD_STEP_IMPLICIT, "implicit", 1 << 20},
+enum {
+    HELIX,
+    HELIX_DENSE,
+    CLOTHOID,
+    CLOTHOID_DENSE,
+    DER,
+    CORDE,
+    CORDE_EXPLICIT,
+    CHAIN,
+    KIND_COUNT,
 };
-enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+static const Kind kinds[KIND_COUNT] = {
+    [HELIX] = {FIL_ROD_HELIX, FIL_ROD_STEP_RECURSIVE, "recursive", 1 << 20},
+    [HELIX_DENSE] = {FIL_ROD_HELIX, FIL_ROD_STEP_DENSE, "dense", 100},
+    [CLOTHOID] = {FIL_ROD_CLOTHOID, FIL_ROD_STEP_RECURSIVE, "recursive", 1 << 20},
+    [CLOTHOID_DENSE] = {FIL_ROD_CLOTHOID, FIL_ROD_STEP_DENSE, "dense", 100},
+    [DER] = {FIL_ROD_DER, FIL_ROD_STEP_IMPLICIT, "implicit", 1 << 20},
+    [CORDE] = {FIL_ROD_CORDE, FIL_ROD_STEP_IMPLICIT, "implicit", 1 << 20},
+    [CORDE_EXPLICIT] = {FIL_ROD_CORDE, FIL_ROD_STEP_EXPLICIT, "explicit", 1 << 20},
+    [CHAIN] = {FIL_ROD_CHAIN, FIL_ROD_STEP_IMPLICIT, "implicit", 1 << 20},
+};
 
 typedef struct Cost {
     double seconds;    // of one step
@@ -197,7 +208,7 @@ static void tabulate_real_time(bool json, bool quick) {
 static void tabulate_many(bool json, bool quick, int threads) {
     enum { COUNT = 10000 };
     FilRod **rods = calloc(COUNT, sizeof(FilRod *));
-    FilRodDef def = curl(&kinds[0], 5);
+    FilRodDef def = curl(&kinds[HELIX], 5);
     int made = 0;
     while (rods != NULL && made < COUNT && create(&def, &rods[made])) {
         made++;
@@ -230,7 +241,7 @@ static void tabulate_many(bool json, bool quick, int threads) {
 
 // The time of 1 s at 11 ms against the degrees of freedom (Casati 2015, section 5.2).
 static void tabulate_second(bool json) {
-    static const int chosen[] = {0, 2, 4};              // helix, clothoid, der
+    static const int chosen[] = {HELIX, CLOTHOID, DER};
     static const int sizes[] = {4, 8, 16, 32, 64, 128}; // with fewer, der cannot bend as far
     if (!json) {
         (void)printf("\n1 s at 11 ms, one core\n  %-9s %6s %9s %12s\n", "model", "N", "unknowns",

@@ -58,7 +58,7 @@ static void print_row(Validation *v, const char *name, const char *model, int re
         (void)printf("  %-47s %-9s %4s %14.9g %14.9g %9.1e %9.1e  %s\n", name, model, count,
                      value[0], value[1], value[2], value[3], pass ? "ok" : "FAIL");
     }
-    (void)fflush(stdout);
+    (void)cli_flush(); // a lost row ends the run: see is_over()
 }
 
 void validate_near(Validation *v, const char *name, const char *model, int resolution,
@@ -110,6 +110,11 @@ static bool check_groups(int argc, char **argv) {
     return true;
 }
 
+// The user wants no more cases, or nobody can read them.
+static bool is_over(void) {
+    return cli_is_interrupted() || ferror(stdout) != 0;
+}
+
 static CliStatus run_validate(const CliVerb *verb, int argc, char **argv) {
     Options options = {0};
     int count = cli_parse(verb, argc, argv, &options);
@@ -120,8 +125,8 @@ static CliStatus run_validate(const CliVerb *verb, int argc, char **argv) {
         return CLI_BAD_COMMAND;
     }
     cli_catch_interrupt();
-    Validation v = {.row = print_row, .stopped = cli_is_interrupted, .json = options.json};
-    for (int p = 0; p < PART_COUNT && !cli_is_interrupted(); p++) {
+    Validation v = {.row = print_row, .stopped = is_over, .json = options.json};
+    for (int p = 0; p < PART_COUNT && !is_over(); p++) {
         if (!is_wanted(&parts[p], count, argv)) {
             continue;
         }

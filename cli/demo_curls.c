@@ -117,8 +117,17 @@ static const char style[] =
     ".shine1{stroke:#b98355;stroke-width:.5}"
     ".skin{stroke:#9aa5b1;stroke-width:1.2}";
 
+static const CliPicture picture = {
+    .name = "curls.svg",
+    .width = WIDTH,
+    .height = HEIGHT,
+    .title = "Hair at rest",
+    .text = "A fringe of strands that hang from a line, wavy on the left, in "
+            "ringlets on the right.",
+    .style = style};
+
 static CliStatus draw(CliSvg *svg, Tally *tally) {
-    cli_svg_text(svg, "title", 60, 60, "Hair at rest");
+    cli_svg_text(svg, "title", 60, 60, "%s", picture.title);
     cli_svg_text(
         svg, "subtitle", 60, 88,
         "Every strand is a super-clothoid in stable equilibrium with gravity, from long waves on "
@@ -134,14 +143,6 @@ static CliStatus draw(CliSvg *svg, Tally *tally) {
 
 CliStatus cli_demo_curls(CliDemo *demo) {
     CliSvg svg;
-    const CliPicture picture = {
-        .name = "curls.svg",
-        .width = WIDTH,
-        .height = HEIGHT,
-        .title = "Hair at rest",
-        .text = "A fringe of strands that hang from a line, wavy on the left, in "
-                "ringlets on the right.",
-        .style = style};
     CliStatus status = cli_svg_open(&svg, &picture, demo->folder, demo->force);
     if (status != CLI_FINE) {
         return status;

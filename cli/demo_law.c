@@ -113,24 +113,24 @@ static const char style[] =
     ".stick{fill:#3c78b0;stroke:#fff;stroke-width:.8}"
     ".slide{fill:#d7263d;stroke:#fff;stroke-width:.8}.way{stroke:#d7263d;stroke-width:1.3}";
 
+static const CliPicture picture = {
+    .name = "law.svg",
+    .width = WIDTH,
+    .height = HEIGHT,
+    .title = "What exact friction means",
+    .text = "Two discs with a point for every contact: with Coulomb's cone sliding contacts lie "
+            "all around the circle, with a pyramid they lie at its corners.",
+    .style = style};
+
 static CliStatus draw(const CliDemo *demo, const FilFrictionProblem *problem, const Answer *exact,
                       const Answer *faceted) {
     CliSvg svg;
-    const CliPicture picture = {
-        .name = "law.svg",
-        .width = WIDTH,
-        .height = HEIGHT,
-        .title = "What exact friction means",
-        .text =
-            "Two discs with a point for every contact: with Coulomb's cone sliding contacts lie "
-            "all around the circle, with a pyramid they lie at its corners.",
-        .style = style};
     const CliStatus status = cli_svg_open(&svg, &picture, demo->folder, demo->force);
     if (status != CLI_FINE) {
         return status;
     }
     const double left = 0.27 * WIDTH, right = 0.73 * WIDTH;
-    cli_svg_text(&svg, "title", 60, 60, "What exact friction means");
+    cli_svg_text(&svg, "title", 60, 60, "%s", picture.title);
     cli_svg_text(
         &svg, "subtitle", 60, 88,
         "The friction of %d contacts between fibres, divided by its limit. A stroke points "

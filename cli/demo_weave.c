@@ -483,6 +483,15 @@ static const char style[] =
     ".fr{stroke:#1f2933;stroke-width:2}.fr-head{fill:#1f2933}"
     ".pull{stroke:#8a6410;stroke-width:6}.pull-head{fill:#8a6410}";
 
+static const CliPicture picture = {
+    .name = "weave.svg",
+    .width = WIDTH,
+    .height = HEIGHT,
+    .title = "A yarn is pulled out of a cloth",
+    .text = "A plain weave seen from above at an angle. Discs on the crossings show normal "
+            "forces and how far friction is used up.",
+    .style = style};
+
 static void draw(CliSvg *svg, const Weave *x, int slides) {
     CliPath *path = calloc(1, sizeof *path);
     if (path == NULL) {
@@ -491,7 +500,7 @@ static void draw(CliSvg *svg, const Weave *x, int slides) {
     draw_yarns(svg, x, path);
     draw_pull(svg, x, path);
     draw_contacts(svg, x);
-    cli_svg_text(svg, "title", 60, 62, "A yarn is pulled out of a cloth");
+    cli_svg_text(svg, "title", 60, 62, "%s", picture.title);
     cli_svg_text(svg, "subtitle", 60, 90,
                  "%d contacts with exact Coulomb friction, \u03bc = %g: %d slide. One step, %d "
                  "iterations, residual %.0e.",
@@ -517,14 +526,6 @@ CliStatus cli_demo_weave(CliDemo *demo) {
         (void)snprintf(demo->caption, sizeof demo->caption,
                        "a yarn is pulled out of a cloth: it slides at %d of its %d crossings",
                        slides, WARPS);
-        const CliPicture picture = {
-            .name = "weave.svg",
-            .width = WIDTH,
-            .height = HEIGHT,
-            .title = "A yarn is pulled out of a cloth",
-            .text = "A plain weave seen from above at an angle. Discs on the crossings show normal "
-                    "forces and how far friction is used up.",
-            .style = style};
         status = cli_svg_open(&svg, &picture, demo->folder, demo->force);
         if (status == CLI_FINE) {
             draw(&svg, x, slides);

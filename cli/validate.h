@@ -11,7 +11,7 @@
 typedef struct Validation {
     void (*row)(struct Validation *validation, const char *name, const char *model, int resolution,
                 const double value[4], bool pass); // expected, got, error, allowed
-    bool (*stopped)(void);                         // the user wants no more cases
+    bool (*stopped)(void);                         // no more cases are wanted
     int passed, failed;
     bool json;
 } Validation;

@@ -240,7 +240,9 @@ typedef struct Edit {
     EditKind kind;
     int index;
     double value;
-    const char *message; // NULL: the file must still be good
+    // what is said after the name of the file and, when it begins with ' ' or '[', after the path;
+    // NULL: the file must still be good
+    const char *message;
 } Edit;
 
 enum { EDIT_MAX = 4096 };
@@ -349,15 +351,19 @@ static inline void check_edit(FilArena *arena, const FilFclib *file, Image image
                               const Edit *edit) {
     FilError error;
     FilFclib *got = read_image(edit_image(arena, image, edit, 1), &error);
+    char want[sizeof error.text] = "(read)";
+    if (edit->message != NULL) {
+        (void)snprintf(want, sizeof want, "box.hdf5: %s%s",
+                       strchr(" [", edit->message[0]) != NULL ? edit->path : "", edit->message);
+    }
     const bool right =
         edit->message == NULL
             ? got != NULL && same_problem(&got->problem, &file->problem)
-            : got == NULL && error.status == FIL_E_FORMAT && strcmp(error.text, edit->message) == 0;
+            : got == NULL && error.status == FIL_E_FORMAT && strcmp(error.text, want) == 0;
     CHECK(right);
     if (!right) {
         (void)fprintf(stderr, "  %s\n  got:  %s\n  want: %s\n", edit->path,
-                      got == NULL ? error.text : "(read)",
-                      edit->message != NULL ? edit->message : "(read)");
+                      got == NULL ? error.text : "(read)", want);
     }
     fil_fclib_destroy(got);
 }

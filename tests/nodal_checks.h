@@ -3,59 +3,21 @@
 
 // What the tests of der and chain share: rods to look at, derivatives against differences.
 
-#include <stdlib.h>
-
 #include "base/random.h"
-#include "check.h"
-#include "failing_allocator.h"
 #include "rod/nodal.h"
+#include "rods.h"
 
 enum { MOST = 64 }; // unknowns of a rod whose derivatives are checked
 
-static FilRod *make_rod(const FilRodDef *def) {
-    FilRod *rod = NULL;
-    FilError error;
-    if (fil_rod_create(def, NULL, &rod, &error) != FIL_OK) {
-        (void)fprintf(stderr, "%s\n", error.text);
-        abort();
-    }
-    return rod;
-}
-
-static void take_step(FilRod *rod, double dt, FilRodStepInfo *info) {
-    FilError error;
-    if (fil_rod_step(rod, dt, info, &error) != FIL_OK) {
-        (void)fprintf(stderr, "%s\n", error.text);
-        abort();
-    }
-}
-
 // A short thick rod of numbers near 1.
 static FilRodDef unit_def(FilRodModel model, int elements) {
-    FilRodDef def = fil_rod_def_default();
-    def.model = model;
-    def.element_count = elements;
-    def.length = 1.0;
-    def.section = (FilSection){.kind = FIL_SECTION_GIVEN,
-                               .radius = 0.05,
-                               .bend = {1.0, 1.0},
-                               .twist = 0.7,
-                               .mass = 1.0,
-                               .stretch = 50.0,
-                               .spin_inertia = 0.02};
-    return def;
-}
-
-static double potential(const FilRod *rod) {
-    FilRodEnergy e;
-    fil_rod_energy(rod, &e);
-    return e.bend + e.twist + e.stretch + e.gravity + e.loads;
-}
-
-static double total(const FilRod *rod) {
-    FilRodEnergy e;
-    fil_rod_energy(rod, &e);
-    return e.kinetic + e.bend + e.twist + e.stretch + e.gravity + e.loads;
+    const FilSection section = {.radius = 0.05,
+                                .bend = {1.0, 1.0},
+                                .twist = 0.7,
+                                .mass = 1.0,
+                                .stretch = 50.0,
+                                .spin_inertia = 0.02};
+    return metre_def(model, elements, section);
 }
 
 // Bring the rod to a shape without symmetry, moving.
@@ -314,28 +276,6 @@ static void check_momentum(FilRodDef def) {
         CHECK_NEAR(after[k], before[k], 0.0, 1e-9);
     }
     fil_rod_destroy(rod);
-}
-
-static void check_allocations(FilRodDef def) {
-    for (int n = 1;; n++) {
-        FailingAllocator memory = {.fail_at = n};
-        const FilAllocator allocator = failing_allocator(&memory);
-        FilRod *rod = NULL;
-        FilStatus status = fil_rod_create(&def, &allocator, &rod, NULL);
-        if (status == FIL_OK) {
-            int requests = memory.requests;
-            for (int i = 0; i < 5; i++) {
-                take_step(rod, 1e-3, NULL);
-            }
-            CHECK(memory.requests == requests); // a step allocates nothing
-        }
-        fil_rod_destroy(rod);
-        CHECK(failing_allocator_is_clean(&memory));
-        CHECK(status == (memory.failures == 0 ? FIL_OK : FIL_E_NO_MEMORY));
-        if (memory.failures == 0) {
-            return;
-        }
-    }
 }
 
 // The same rod, turned as a whole with its gravity, does the same.

@@ -1,12 +1,5 @@
-#include "block_problem.h"
-#include "check.h"
-#include "math/block_lu.h"
-#include "math/dense.h"
-#include "math/front.h"
-
-#include <float.h>
-#include <limits.h>
-#include <stdlib.h>
+// Solutions of the block LU against other solvers, and what they do not depend on.
+#include "block_lu_checks.h"
 
 #ifdef HAVE_CHOLMOD
 #include <cholmod.h>
@@ -20,69 +13,6 @@
 #ifdef HAVE_UMFPACK
 #include <umfpack.h>
 #endif
-
-// An allocator that counts, and fails from request `limit` on.
-typedef struct Counter {
-    int requests, limit;
-} Counter;
-
-static void *counted_resize(void *user, void *block, size_t old_size, size_t new_size) {
-    Counter *counter = user;
-    if (new_size == 0) {
-        return fil_libc_allocator.resize(NULL, block, old_size, 0);
-    }
-    if (counter->requests++ >= counter->limit) {
-        return NULL;
-    }
-    return fil_libc_allocator.resize(NULL, block, old_size, new_size);
-}
-
-static double norm(int n, const double *x) {
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += x[i] * x[i];
-    }
-    return sqrt(sum);
-}
-
-static double distance(int n, const double *x, const double *y) {
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += (x[i] - y[i]) * (x[i] - y[i]);
-    }
-    return sqrt(sum);
-}
-
-static double *random_vector(FilArena *arena, FilRandom *random, int n) {
-    double *x = FIL_NEW(arena, double, n + 1);
-    for (int i = 0; i < n; i++) {
-        x[i] = fil_random_normal(random);
-    }
-    return x;
-}
-
-static double *copy_vector(FilArena *arena, int n, const double *from) {
-    double *x = FIL_NEW(arena, double, n + 1);
-    memcpy(x, from, (size_t)n * sizeof *x);
-    return x;
-}
-
-static FilBlockLu *make_lu(FilArena *arena, const FilBlockPattern *pattern) {
-    FilArena scratch = fil_arena_make(NULL);
-    FilBlockLu *lu = NULL;
-    CHECK(fil_block_lu_analyse(pattern, arena, &scratch, &lu) == FIL_OK);
-    CHECK(lu != NULL && fil_block_lu_reserve(lu, arena) == FIL_OK);
-    fil_arena_destroy(&scratch);
-    return lu;
-}
-
-static int *random_sizes(FilArena *arena, FilRandom *random, int n, int largest) {
-    int *size = FIL_NEW(arena, int, n + 1);
-    for (int i = 0; i < n; i++) {
-        size[i] = 1 + fil_random_int(random, largest);
-    }
-    return size;
-}
 
 #ifdef HAVE_LAPACKE
 static double *dense_matrix(FilArena *arena, const BlockProblem *a) {
@@ -132,106 +62,6 @@ static void check_bodies(FilArena *arena, FilRandom *random, const Bodies *bodie
             at += d * d;
         }
     }
-}
-
-// C -= A^T B by plain loops and by every variant: the same bits.
-static void check_product(FilArena *arena, FilRandom *random, const int size[3]) {
-    const int m = size[0], n = size[1], depth = size[2];
-    const double *a = random_vector(arena, random, m * depth);
-    double *b = random_vector(arena, random, n * depth);
-    const double *c = random_vector(arena, random, m * n);
-    double *want = copy_vector(arena, m * n, c);
-    for (int i = 0; i < m; i++) {
-        for (int p = 0; p < depth; p++) {
-            for (int j = 0; j < n; j++) {
-                want[i * n + j] -= b[p * n + j] * a[p * m + i];
-            }
-        }
-    }
-    for (int v = 0; fil_dense_variant(v) != NULL; v++) {
-        double *got = copy_vector(arena, m * n, c);
-        fil_dense_variant(v)->subtract_product(size, (FilCoefficients){a, 1, m}, (FilPanel){b, n},
-                                               (FilPanel){got, n});
-        CHECK(memcmp(got, want, (size_t)(m * n) * sizeof *got) == 0);
-    }
-}
-
-static void products_have_the_bits_of_plain_loops(void) {
-    static const int sizes[][3] = {{1, 4, 1},    {3, 4, 2},     {4, 8, 8},     {7, 12, 5},
-                                   {33, 20, 31}, {97, 36, 130}, {200, 44, 24}, {2, 64, 300}};
-    FilRandom random = fil_random_make(7);
-    FilArena arena = fil_arena_make(NULL);
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        check_product(&arena, &random, sizes[k]);
-    }
-    CHECK(fil_dense_kernels() != NULL);
-    fil_arena_destroy(&arena);
-}
-
-// (L U)(i, j) from factors stored in one array with rows of w.
-static double product_entry(const double *lu, int w, int i, int j) {
-    double sum = i <= j ? lu[i * w + j] : 0.0;
-    for (int k = 0; k < i && k <= j; k++) {
-        sum += lu[i * w + k] * lu[k * w + j];
-    }
-    return sum;
-}
-
-// Bit for bit, without the padding, whose content means nothing.
-static bool same_columns(int n, int w, const double *a, const double *b) {
-    for (int i = 0; i < n; i++) {
-        if (memcmp(a + (ptrdiff_t)i * w, b + (ptrdiff_t)i * w, (size_t)n * sizeof *a) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// L U = P A to round-off, with the same bits in all variants.
-static void check_dense_factor(FilArena *arena, FilRandom *random, int n) {
-    const int w = fil_round4(n);
-    double *a = random_vector(arena, random, n * w), *first = NULL;
-    bool same = true;
-    double *floor = FIL_NEW_ZEROED(arena, double, n), *inverse = FIL_NEW(arena, double, n);
-    int *pivot = FIL_NEW(arena, int, n);
-    for (int v = 0; fil_dense_variant(v) != NULL; v++) {
-        double *lu = copy_vector(arena, n * w, a);
-        const FilDenseLu dense = {.panel = {lu, w},
-                                  .order = n,
-                                  .width = w,
-                                  .floor = floor,
-                                  .pivot = pivot,
-                                  .inverse = inverse};
-        CHECK(fil_dense_variant(v)->factor(&dense) == 0);
-        first = first != NULL ? first : lu;
-        same = same && same_columns(n, w, first, lu);
-    }
-    CHECK(same);
-    for (int i = 0; i < n; i++) { // P A
-        for (int c = 0; c < w; c++) {
-            const double swap = a[i * w + c];
-            a[i * w + c] = a[pivot[i] * w + c];
-            a[pivot[i] * w + c] = swap;
-        }
-    }
-    double worst = 0.0;
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) {
-            worst = fmax(worst, fabs(product_entry(first, w, i, j) - a[i * w + j]));
-        }
-    }
-    CHECK(worst <= 1e-13 * n);
-}
-
-static void dense_factors_multiply_back(void) {
-    FilRandom random = fil_random_make(8);
-    FilArena arena = fil_arena_make(NULL);
-    for (int n = 1; n <= 20; n++) { // all orders around the panel width
-        check_dense_factor(&arena, &random, n);
-    }
-    check_dense_factor(&arena, &random, 77);
-    check_dense_factor(&arena, &random, 150);
-    fil_arena_destroy(&arena);
 }
 
 static void dense_systems_agree_with_lapack(void) {
@@ -521,76 +351,6 @@ static void symmetric_systems_agree_with_cholmod(void) {
 #endif
 }
 
-static bool all_finite(int n, const double *x) {
-    for (int i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// W of one body has rank 6: 3 n - 6 pivots are replaced, and a right-hand side in its range is
-// still met.
-static void singular_matrices_give_finite_answers(void) {
-    FilRandom random = fil_random_make(6);
-    FilArena arena = fil_arena_make(NULL);
-    const Bodies bodies = tower_bodies(&arena, 1, 12);
-    int size[12];
-    for (int i = 0; i < 12; i++) {
-        size[i] = 3;
-    }
-    const BlockProblem a = make_problem(&arena, &random, &bodies, size, 0.0);
-    FilBlockLu *lu = make_lu(&arena, &a.pattern);
-    const double *x0 = random_vector(&arena, &random, 36);
-    double x[36], b[36];
-    multiply(&a, NULL, x0, b);
-    memcpy(x, b, sizeof x);
-    CHECK(fil_block_lu_factor(lu, a.value, NULL) == 30);
-    CHECK(fil_block_lu_solve(lu, x));
-    double *ax = FIL_NEW(&arena, double, 36);
-    multiply(&a, NULL, x, ax);
-    CHECK(distance(36, ax, b) <= 1e-10 * norm(36, b));
-
-    memset(a.value, 0, sizeof(double) * 9 * 144); // nothing at all
-    CHECK(fil_block_lu_factor(lu, a.value, NULL) == 36);
-    CHECK(fil_block_lu_solve(lu, x) && all_finite(36, x));
-    fil_arena_destroy(&arena);
-}
-
-static void check_scales(FilArena *arena, FilRandom *random, const BlockProblem *a) {
-    static const double scales[] = {1.0, 1e-300, 1e-150, 1e150, 1e300, DBL_MAX};
-    const ptrdiff_t entries = block_places(arena, &a->pattern)[a->pattern.row_start[a->pattern.n]];
-    double *scaled = FIL_NEW(arena, double, entries);
-    FilBlockLu *lu = make_lu(arena, &a->pattern);
-    for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
-        for (ptrdiff_t e = 0; e < entries; e++) {
-            scaled[e] = fmax(fmin(a->value[e] * scales[k], DBL_MAX), -DBL_MAX);
-        }
-        double *x = random_vector(arena, random, a->unknowns);
-        CHECK(fil_block_lu_factor(lu, scaled, NULL) >= 0);
-        (void)fil_block_lu_solve(lu, x);
-        CHECK(all_finite(a->unknowns, x));
-    }
-}
-
-// Indefinite at worst: with the diagonal blocks zero, pivots come from neighbours or the floor.
-static void zero_diagonals_and_extreme_scales_stay_finite(void) {
-    FilRandom random = fil_random_make(9);
-    FilArena arena = fil_arena_make(NULL);
-    const Bodies bodies = random_bodies(&arena, &random, 40, 60);
-    const int *size = random_sizes(&arena, &random, 60, 3);
-    const BlockProblem a = make_problem(&arena, &random, &bodies, size, 0.04);
-    check_scales(&arena, &random, &a);
-    const ptrdiff_t *place = block_places(&arena, &a.pattern);
-    for (int i = 0; i < 60; i++) {
-        const int e = find_block(&a.pattern, i, i);
-        memset(a.value + place[e], 0, (size_t)(place[e + 1] - place[e]) * sizeof(double));
-    }
-    check_scales(&arena, &random, &a);
-    fil_arena_destroy(&arena);
-}
-
 // Solve with some blocks inactive: those keep b, the others solve the reduced system.
 static void check_active(FilArena *arena, FilRandom *random, const BlockProblem *a, FilBlockLu *lu,
                          const bool *active) {
@@ -686,175 +446,6 @@ static void order_of_the_blocks_does_not_matter(void) {
     fil_arena_destroy(&arena);
 }
 
-static void factoring_again_allocates_nothing(void) {
-    FilRandom random = fil_random_make(12);
-    Counter counter = {.limit = INT_MAX};
-    const FilAllocator allocator = {.resize = counted_resize, .user = &counter};
-    FilArena arena = fil_arena_make(NULL), own = fil_arena_make(&allocator);
-    FilArena scratch = fil_arena_make(&allocator);
-    const Bodies bodies = random_bodies(&arena, &random, 50, 150);
-    const BlockProblem a = make_problem3(&arena, &random, &bodies);
-    double *x = random_vector(&arena, &random, a.unknowns);
-    bool active[150] = {true, false, true};
-    int after_first = 0;
-    for (int round = 0; round < 3; round++) { // a new analysis in used arenas is free as well
-        FilBlockLu *lu = NULL;
-        CHECK(fil_block_lu_analyse(&a.pattern, &own, &scratch, &lu) == FIL_OK);
-        CHECK(fil_block_lu_reserve(lu, &own) == FIL_OK);
-        const int before = counter.requests;
-        for (int k = 0; k < 3; k++) {
-            fil_block_lu_set_active(lu, k == 1 ? active : NULL);
-            (void)fil_block_lu_factor(lu, a.value, a.diagonal);
-            (void)fil_block_lu_solve(lu, x);
-        }
-        CHECK(counter.requests == before);
-        after_first = round == 0 ? counter.requests : after_first;
-        fil_arena_reset(&own);
-    }
-    CHECK(counter.requests == after_first);
-    fil_arena_destroy(&own);
-    fil_arena_destroy(&scratch);
-    fil_arena_destroy(&arena);
-}
-
-// Fail the 1st, 2nd, ... allocation until the calls succeed; the sanitizer proves nothing leaked.
-static void every_allocation_may_fail(void) {
-    FilRandom random = fil_random_make(13);
-    FilArena arena = fil_arena_make(NULL);
-    const Bodies bodies = lattice_bodies(&arena, &random, 4);
-    const BlockProblem a = make_problem3(&arena, &random, &bodies);
-    int failures = 0;
-    for (bool done = false; !done && failures < 100;) {
-        Counter counter = {.limit = failures};
-        const FilAllocator allocator = {.resize = counted_resize, .user = &counter};
-        FilArena own = fil_arena_make(&allocator), scratch = fil_arena_make(&allocator);
-        FilBlockLu *lu = NULL;
-        FilStatus status = fil_block_lu_analyse(&a.pattern, &own, &scratch, &lu);
-        CHECK((status == FIL_OK) == (lu != NULL));
-        if (status == FIL_OK) {
-            status = fil_block_lu_reserve(lu, &own);
-        }
-        CHECK(status == FIL_OK || status == FIL_E_NO_MEMORY);
-        done = status == FIL_OK;
-        failures += !done;
-        fil_arena_destroy(&own);
-        fil_arena_destroy(&scratch);
-    }
-    CHECK(failures > 3 && failures < 100);
-    fil_arena_destroy(&arena);
-}
-
-// A random front, not yet factored. The floor of every 50th pivot is out of reach.
-static FilFront random_front(FilArena *arena, FilRandom *random, int k, int u) {
-    FilFront f = {.k = k, .k4 = fil_round4(k), .u = u, .u4 = fil_round4(u)};
-    const int stride = f.k4 + 2 * f.u4;
-    double *floor = FIL_NEW(arena, double, k + 1);
-    for (int i = 0; i < k; i++) {
-        floor[i] = i % 50 == 7 ? 1e6 : 0.0;
-    }
-    f.kernels = fil_dense_kernels();
-    f.panel = (FilPanel){random_vector(arena, random, k * stride), stride};
-    f.rest = (FilPanel){random_vector(arena, random, u * f.u4), f.u4};
-    f.floor = floor;
-    return f;
-}
-
-// The same front with storage of its own.
-static FilFront copy_front(FilArena *arena, const FilFront *f) {
-    FilFront out = *f;
-    out.panel.at = copy_vector(arena, f->k * (int)f->panel.stride, f->panel.at);
-    out.rest.at = copy_vector(arena, f->u * f->u4, f->rest.at);
-    out.pivot = FIL_NEW(arena, int, f->k + 1);
-    out.inverse = FIL_NEW(arena, double, f->k + 1);
-    return out;
-}
-
-static bool same_part(const double *a, const double *b, ptrdiff_t stride, int rows, int columns) {
-    for (int i = 0; i < rows; i++) {
-        if (memcmp(a + i * stride, b + i * stride, (size_t)columns * sizeof *a) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void check_front(FilArena *arena, const FilFront *front) {
-    const FilFront want = copy_front(arena, front);
-    const int replaced = fil_front_factor(&want), k = want.k;
-    CHECK(k < 100 || replaced > 0);
-    for (int threads = 1; threads <= 4; threads++) {
-        const FilFront got = copy_front(arena, front);
-        CHECK(fil_front_factor_parallel(&got, threads) == replaced);
-        CHECK(memcmp(got.pivot, want.pivot, (size_t)k * sizeof(int)) == 0);
-        CHECK(memcmp(got.inverse, want.inverse, (size_t)k * sizeof(double)) == 0);
-        const int place[3] = {0, want.k4, want.k4 + want.u4};
-        for (int part = 0; part < 3; part++) { // without the padding, which means nothing
-            CHECK(same_part(got.panel.at + place[part], want.panel.at + place[part],
-                            want.panel.stride, k, part == 0 ? k : want.u));
-        }
-        CHECK(same_part(got.rest.at, want.rest.at, want.rest.stride, want.u, want.u));
-    }
-}
-
-// Pivots around one, two and three blocks of the parallel form, rows from none to several tiles.
-static void fronts_have_the_same_bits_on_any_number_of_threads(void) {
-    static const int sizes[][2] = {{1, 1},   {7, 0},     {5, 500},   {191, 3},  {192, 200},
-                                   {193, 1}, {384, 400}, {501, 333}, {579, 77}, {650, 0}};
-    FilRandom random = fil_random_make(15);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        FilArena arena = fil_arena_make(NULL);
-        const FilFront front = random_front(&arena, &random, sizes[i][0], sizes[i][1]);
-        check_front(&arena, &front);
-        fil_arena_destroy(&arena);
-    }
-}
-
-static void check_threads(FilArena *arena, FilRandom *random, const Bodies *bodies) {
-    const BlockProblem a = make_problem3(arena, random, bodies);
-    const double *b = random_vector(arena, random, a.unknowns);
-    FilBlockLu *lu = make_lu(arena, &a.pattern);
-    bool *active = FIL_NEW(arena, bool, a.pattern.n);
-    for (int i = 0; i < a.pattern.n; i++) {
-        active[i] = fil_random_int(random, 8) != 0;
-    }
-    for (int round = 0; round < 2; round++) {
-        double *first = NULL;
-        fil_block_lu_set_active(lu, round == 0 ? NULL : active);
-        for (int threads = 1; threads <= 4; threads++) {
-            double *x = copy_vector(arena, a.unknowns, b);
-            fil_block_lu_set_threads(lu, threads);
-            CHECK(fil_block_lu_factor(lu, a.value, a.diagonal) == 0);
-            CHECK(fil_block_lu_solve(lu, x));
-            first = first != NULL ? first : x;
-            CHECK(memcmp(first, x, (size_t)a.unknowns * sizeof *x) == 0);
-        }
-    }
-}
-
-// Two bodies with `own` contacts each and `shared` between them: two fronts.
-static Bodies twin_bodies(FilArena *arena, int own, int shared) {
-    const int count = 2 * own + shared;
-    Link *link = FIL_NEW(arena, Link, count);
-    for (int l = 0; l < count; l++) {
-        link[l] = (Link){{l < own + shared ? 0 : -1, l >= own ? 1 : -1}};
-    }
-    return bodies_from_links(arena, 2, count, link);
-}
-
-// Many small fronts, and a few of several hundred pivots that all threads share.
-static void threads_do_not_change_a_bit(void) {
-    FilRandom random = fil_random_make(14);
-    FilArena arena = fil_arena_make(NULL);
-    const Bodies kinds[] = {lattice_bodies(&arena, &random, 5), tower_bodies(&arena, 500, 12),
-                            random_bodies(&arena, &random, 100, 300),
-                            random_bodies(&arena, &random, 3000, 3400),
-                            twin_bodies(&arena, 250, 150)};
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        check_threads(&arena, &random, &kinds[k]);
-    }
-    fil_arena_destroy(&arena);
-}
-
 // Exchanging two rows, or turning one, turns the sign of the determinant.
 static void sign_of_the_determinant_is_known(void) {
     FilArena arena = fil_arena_make(NULL);
@@ -878,25 +469,17 @@ static void sign_of_the_determinant_is_known(void) {
     fil_arena_destroy(&arena);
 }
 
-#define TESTS(X)                                          \
-    X(products_have_the_bits_of_plain_loops)              \
-    X(dense_factors_multiply_back)                        \
-    X(dense_systems_agree_with_lapack)                    \
-    X(every_graph_agrees_with_lapack)                     \
-    X(no_block_and_one_block_are_fine)                    \
-    X(pattern_may_be_unsymmetric)                         \
-    X(bad_patterns_are_refused)                           \
-    X(cost_is_known_before_storage_is_taken)              \
-    X(large_sparse_systems_agree_with_klu_and_umfpack)    \
-    X(symmetric_systems_agree_with_cholmod)               \
-    X(singular_matrices_give_finite_answers)              \
-    X(zero_diagonals_and_extreme_scales_stay_finite)      \
-    X(sign_of_the_determinant_is_known)                   \
-    X(inactive_blocks_are_left_out)                       \
-    X(order_of_the_blocks_does_not_matter)                \
-    X(factoring_again_allocates_nothing)                  \
-    X(every_allocation_may_fail)                          \
-    X(fronts_have_the_same_bits_on_any_number_of_threads) \
-    X(threads_do_not_change_a_bit)
+#define TESTS(X)                                       \
+    X(dense_systems_agree_with_lapack)                 \
+    X(every_graph_agrees_with_lapack)                  \
+    X(no_block_and_one_block_are_fine)                 \
+    X(pattern_may_be_unsymmetric)                      \
+    X(bad_patterns_are_refused)                        \
+    X(cost_is_known_before_storage_is_taken)           \
+    X(large_sparse_systems_agree_with_klu_and_umfpack) \
+    X(symmetric_systems_agree_with_cholmod)            \
+    X(sign_of_the_determinant_is_known)                \
+    X(inactive_blocks_are_left_out)                    \
+    X(order_of_the_blocks_does_not_matter)
 
 CHECK_MAIN(TESTS)

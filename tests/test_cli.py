@@ -260,9 +260,10 @@ def a_full_disk_leaves_nothing_behind():
 def lost_standard_output_is_an_error():
     with open("/dev/full", "w") as full:
         for arguments in (["solve", "four.hdf5"], ["solve", "--json", "four.hdf5"], ["--help"],
-                          ["--version"], ["help", "solve"]):
+                          ["--version"], ["help", "solve"], ["validate"], ["validate", "--json"]):
             done = run(*arguments, stdout=full)
             assert done.returncode == 3 and "No space left" in done.err, (arguments, done.err)
+            assert done.err.count("\n") == 1, (arguments, done.err)
     reader, writer = os.pipe()
     os.close(reader)
     done = run("solve", "--json", *["four.hdf5"] * 50, stdout=writer)

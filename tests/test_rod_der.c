@@ -139,13 +139,6 @@ static void a_section_moves_as_its_jacobian_says(void) {
     fil_rod_destroy(rod);
 }
 
-static void settle(FilRod *rod) {
-    FilStaticsInfo info;
-    FilError error;
-    CHECK(fil_rod_equilibrium(rod, NULL, &info, &error) == FIL_OK);
-    CHECK(info.converged);
-}
-
 // Analytic: torque times the compliance from the clamp to the section, wherever it acts and
 // wherever one looks; the second half of the rod is three times stiffer.
 static void torque_twists_every_section_by_the_compliance_before_it(void) {

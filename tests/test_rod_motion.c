@@ -1,31 +1,10 @@
 // Fast motion of rods at the step that they report themselves, and what is refused.
-#include "check.h"
-
-#include <math.h>
-#include <stdlib.h>
-
-#include "filum/rod.h"
 #include "math/vec3.h"
 #include "rod/reduced.h"
+#include "rods.h"
 
 static const FilRodModel models[2] = {FIL_ROD_HELIX, FIL_ROD_CLOTHOID};
 static const double thetas[3] = {0.5, 0.75, 1.0};
-
-static FilRod *make(const FilRodDef *def) {
-    FilRod *rod = NULL;
-    FilError error = {.text = ""};
-    if (fil_rod_create(def, NULL, &rod, &error) != FIL_OK) {
-        (void)fprintf(stderr, "%s\n", error.text);
-        abort();
-    }
-    return rod;
-}
-
-static double find_energy(const FilRod *rod) {
-    FilRodEnergy e;
-    fil_rod_energy(rod, &e);
-    return e.kinetic + e.bend + e.twist + e.stretch + e.gravity + e.loads;
-}
 
 static FilRodDef floating_def(FilRodModel model, double theta) {
     FilRodDef def = fil_rod_def_default();
@@ -48,11 +27,11 @@ static void launch(FilRod *rod, const double rate[6]) {
 
 // The largest energy on the way, in steps as long as the rod allows.
 static double run(FilRod *rod, double longest, int steps) {
-    double most = find_energy(rod);
+    double most = total(rod);
     for (int k = 0; k < steps; k++) {
         FilStatus status = fil_rod_step(rod, fmin(longest, fil_rod_largest_step(rod)), NULL, NULL);
         CHECK(status == FIL_OK);
-        most = fmax(most, find_energy(rod));
+        most = fmax(most, total(rod));
     }
     return most;
 }
@@ -63,14 +42,14 @@ static void kicked_rods_gain_no_energy(void) {
         FilRodDef def = floating_def(models[k % 2], thetas[k / 2]);
         def.section.radius = 5e-3;
         def.section.young = 1e7;
-        FilRod *rod = make(&def);
+        FilRod *rod = make_rod(&def);
         const FilRodLoad kick = {.s = 1.0, .force = {0.0, 2000.0, 500.0}};
         CHECK(fil_rod_set_loads(rod, &kick, 1, NULL) == FIL_OK);
         CHECK(fil_rod_step(rod, 1e-4, NULL, NULL) == FIL_OK);
         CHECK(fil_rod_set_loads(rod, NULL, 0, NULL) == FIL_OK);
-        double start = find_energy(rod), most = run(rod, 1e-2, 2000);
+        double start = total(rod), most = run(rod, 1e-2, 2000);
         CHECK(most <= 1.02 * start);
-        CHECK(find_energy(rod) >= 0.5 * start);
+        CHECK(total(rod) >= 0.5 * start);
         fil_rod_destroy(rod);
     }
 }
@@ -84,10 +63,10 @@ static void spinning_rods_do_not_gain_nutation(void) {
         def.section.radius = 0.01;
         def.section.young = 1e9;
         def.root_end.kind = k < 6 ? FIL_END_FREE : FIL_END_PINNED;
-        FilRod *rod = make(&def);
+        FilRod *rod = make_rod(&def);
         const double rate[6] = {0.0, 0.0, 0.0, 100.0, 3.0, 0.0};
         launch(rod, rate);
-        double start = find_energy(rod);
+        double start = total(rod);
         CHECK(run(rod, 1.0, 3000) <= 1.001 * start);
         FilPose pose;
         FilRate motion;
@@ -108,10 +87,10 @@ static void whirling_rods_gain_no_energy(void) {
         def.section.young = 1e9;
         def.natural_curvature[1] = k / 6 == 2 ? 4.0 : 0.5;
         def.root_end.kind = k / 6 == 1 ? FIL_END_PINNED : FIL_END_FREE;
-        FilRod *rod = make(&def);
+        FilRod *rod = make_rod(&def);
         const double rate[6] = {k / 6 == 1 ? 0.0 : 1.0, 0.0, 0.0, 5.0, 2.0, 20.0};
         launch(rod, rate);
-        double start = find_energy(rod);
+        double start = total(rod);
         CHECK(run(rod, 1e-2, 1500) <= 1.03 * start);
         fil_rod_destroy(rod);
     }
@@ -124,13 +103,13 @@ static void falling_hair_gains_no_energy(void) {
         def.model = models[k % 2];
         def.theta = 0.5;
         def.natural_curvature[1] = k < 2 ? 0.0 : 30.0;
-        FilRod *rod = make(&def);
-        double start = find_energy(rod), freed = 0.0;
+        FilRod *rod = make_rod(&def);
+        double start = total(rod), freed = 0.0;
         for (int i = 0; i < rod->element_count; i++) {
             freed += 0.5 * rod->sections[i].mass * rod->lengths[i] * 9.81 * def.length;
         }
         CHECK(run(rod, 5e-3, 2000) <= start + 2e-3 * freed);
-        CHECK(find_energy(rod) >= start - 0.02 * freed);
+        CHECK(total(rod) >= start - 0.02 * freed);
         fil_rod_destroy(rod);
     }
 }
@@ -159,11 +138,11 @@ static void arches_held_at_both_ends_gain_no_energy(void) {
         def.start_count = 10;
         const double sideways[3] = {0.0, 9.81, 0.0};
         memcpy(def.gravity, sideways, sizeof sideways);
-        FilRod *rod = make(&def);
-        const double freed = 0.01, start = find_energy(rod); // J, kinetic energy on the way
+        FilRod *rod = make_rod(&def);
+        const double freed = 0.01, start = total(rod); // J, kinetic energy on the way
         double most = run(rod, 1e-2, 400);
         CHECK(most <= start + 0.03 * freed);
-        CHECK(def.theta > 0.5 || find_energy(rod) >= start - 0.03 * freed);
+        CHECK(def.theta > 0.5 || total(rod) >= start - 0.03 * freed);
         fil_rod_destroy(rod);
     }
 }
@@ -188,12 +167,12 @@ static void kicked_rods_of_nodes_gain_no_energy(void) {
         } else {
             def.sections = sections;
         }
-        FilRod *rod = make(&def);
+        FilRod *rod = make_rod(&def);
         const FilRodLoad kick = {.s = 1.0, .force = {0.0, 2000.0, 500.0}};
         CHECK(fil_rod_set_loads(rod, &kick, 1, NULL) == FIL_OK);
         CHECK(fil_rod_step(rod, 1e-4, NULL, NULL) == FIL_OK);
         CHECK(fil_rod_set_loads(rod, NULL, 0, NULL) == FIL_OK);
-        double start = find_energy(rod);
+        double start = total(rod);
         CHECK(run(rod, 1e-2, 3000) <= 1.01 * start);
         fil_rod_destroy(rod);
     }
@@ -221,7 +200,7 @@ static void a_rod_that_was_set_longer_grows_on(void) {
         def.model = (FilRodModel)model;
         def.growth = 0.1;
         double state[400];
-        FilRod *rod = make(&def), *copy = make(&def);
+        FilRod *rod = make_rod(&def), *copy = make_rod(&def);
         FilStatus status = FIL_OK;
         for (int k = 0; k < 100; k++) {
             status = status == FIL_OK ? fil_rod_step(rod, 1e-2, NULL, NULL) : status;
@@ -265,7 +244,7 @@ static void a_driven_tip_stays_on_its_path(void) {
         def.tip_end = (FilRodEnd){.kind = FIL_END_PINNED, .motion = drive_tip, .user = &radius};
         const double bent[3] = {0.0, 2.0, 0.0};
         memcpy(def.natural_curvature, bent, sizeof bent);
-        FilRod *rod = make(&def);
+        FilRod *rod = make_rod(&def);
         double worst = 0.0;
         for (int step = 0; step < 1000; step++) {
             FilPose pose, held = rod->tip_start;
@@ -295,7 +274,7 @@ static void a_driven_tip_moves_as_its_path_says(void) {
         def.section.young = 1e8;
         def.natural_curvature[1] = 2.0;
         def.tip_end = (FilRodEnd){.kind = FIL_END_PINNED, .motion = drive_tip, .user = &radius};
-        FilRod *rod = make(&def);
+        FilRod *rod = make_rod(&def);
         double worst = 0.0;
         FilStatus status = FIL_OK;
         for (int step = 0; status == FIL_OK && step < 300; step++) {
@@ -351,7 +330,7 @@ static void find_middle(FilRodModel model, int elements, int hold, double theta,
     def.gravity[1] = 9.81;
     def.root_end = (FilRodEnd){.kind = ends[hold][0], .motion = lead};
     def.tip_end = (FilRodEnd){.kind = ends[hold][1], .motion = lead};
-    FilRod *rod = make(&def);
+    FilRod *rod = make_rod(&def);
     FilStatus status = FIL_OK;
     while (status == FIL_OK && fil_rod_time(rod) < 0.3 - 1e-9) {
         status = fil_rod_step(rod, dt, NULL, NULL);
@@ -388,7 +367,7 @@ static void drag_slows_a_falling_rod_as_it_should(void) {
             def.gravity[2] = -9.81;
             const double pi = 3.14159265358979324, c = 5.0, dt = level == 0 ? 0.02 : 0.01;
             def.drag = c * def.section.density * pi * def.section.radius * def.section.radius;
-            FilRod *rod = make(&def);
+            FilRod *rod = make_rod(&def);
             for (int step = 0; step < 20 << level; step++) {
                 CHECK(fil_rod_step(rod, dt, NULL, NULL) == FIL_OK);
             }
@@ -406,7 +385,7 @@ static void drag_slows_a_falling_rod_as_it_should(void) {
 static void a_step_that_says_nothing_is_not_converged(void) {
     for (int k = 0; k < 6; k++) {
         FilRodDef def = floating_def(models[k % 2], thetas[k / 2]);
-        FilRod *rod = make(&def);
+        FilRod *rod = make_rod(&def);
         const double rate[6] = {0.0, 0.0, 0.0, 300.0, 200.0, 100.0};
         launch(rod, rate);
         FilRodStepInfo info = {.converged = true};
@@ -427,7 +406,7 @@ static void lengths_and_steps_beyond_reason_are_refused(void) {
     for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
         FilRodDef def = fil_rod_def_default();
         def.model = (FilRodModel)model;
-        FilRod *rod = make(&def);
+        FilRod *rod = make_rod(&def);
         FilError error;
         FilRodStepInfo info;
         CHECK(fil_rod_set_length(rod, 1e300, &error) == FIL_E_ARGUMENT);
@@ -438,7 +417,7 @@ static void lengths_and_steps_beyond_reason_are_refused(void) {
     }
     FilRodDef def = fil_rod_def_default();
     def.growth = 1e20;
-    FilRod *rod = make(&def);
+    FilRod *rod = make_rod(&def);
     FilError error;
     CHECK(fil_rod_step(rod, 1e-3, NULL, &error) == FIL_E_ARGUMENT);
     check_text(&error, "growth is 1e+20; at time 0.001 s the length would be 2e+16, it must be "
@@ -469,7 +448,7 @@ static void an_end_that_is_driven_to_no_place_is_refused_at_once(void) {
 
 static void a_state_longer_than_any_rod_is_refused(void) {
     FilRodDef def = fil_rod_def_default();
-    FilRod *rod = make(&def);
+    FilRod *rod = make_rod(&def);
     FilError error;
     double state[400];
     fil_rod_get_state(rod, state);

@@ -57,9 +57,9 @@ FIL_API FilCurve fil_curve_default(void);
 /// Poses at `count` places s, ascending, in [0, length]; `info`, when not NULL, gets the end of the
 /// curve too. On failure `error`, when not NULL, names the field and the rule, and `poses` and
 /// `info` are left alone.
-FIL_API FilStatus fil_curve_evaluate(const FilCurve *curve, int count, const double *s,
-                                     FilPose *poses, FilCurveInfo *info,
-                                     FilError *error) FIL_MUST_CHECK;
+FIL_API FIL_MUST_CHECK FilStatus fil_curve_evaluate(const FilCurve *curve, int count,
+                                                    const double *s, FilPose *poses,
+                                                    FilCurveInfo *info, FilError *error);
 
 /// kappa(s), 1/m, of a valid curve; s in [0, length].
 FIL_API void fil_curve_curvature(const FilCurve *curve, double s, double kappa[3]);

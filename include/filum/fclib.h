@@ -45,13 +45,14 @@ typedef struct FilFclib {
 /// `*out` is left alone and `error` names the file, the field, the value and the rule. A stored
 /// guess or solution that does not fit the problem, or is not finite, counts as absent.
 /// `allocator` NULL means libc's; HDF5 has its own memory besides.
-FIL_API FilStatus fil_fclib_read(const char *path, const FilAllocator *allocator, FilFclib **out,
-                                 FilError *error) FIL_MUST_CHECK;
+FIL_API FIL_MUST_CHECK FilStatus fil_fclib_read(const char *path, const FilAllocator *allocator,
+                                                FilFclib **out, FilError *error);
 
 /// The same for a file that is already in memory; `name` is what errors call it.
-FIL_API FilStatus fil_fclib_read_memory(const void *bytes, size_t size, const char *name,
-                                        const FilAllocator *allocator, FilFclib **out,
-                                        FilError *error) FIL_MUST_CHECK;
+FIL_API FIL_MUST_CHECK FilStatus fil_fclib_read_memory(const void *bytes, size_t size,
+                                                       const char *name,
+                                                       const FilAllocator *allocator,
+                                                       FilFclib **out, FilError *error);
 
 /// Only for what was read. NULL is fine.
 FIL_API void fil_fclib_destroy(FilFclib *file);
@@ -60,8 +61,8 @@ FIL_API void fil_fclib_destroy(FilFclib *file);
 /// the counts are taken from the problem. It must be FIL_FORM_BLOCKS or FIL_FORM_GLOBAL, coulomb
 /// blocks of one size, 2 or 3, first and equality blocks after them. The file appears complete or
 /// not at all; one that exists is replaced only with `force`.
-FIL_API FilStatus fil_fclib_write(const char *path, const FilFclib *file, bool force,
-                                  FilError *error) FIL_MUST_CHECK;
+FIL_API FIL_MUST_CHECK FilStatus fil_fclib_write(const char *path, const FilFclib *file, bool force,
+                                                 FilError *error);
 
 /// The library behind, as "HDF5 1.10.8".
 FIL_API const char *fil_fclib_library(void);

@@ -216,13 +216,13 @@ FIL_API const char *fil_block_kind_name(FilBlockKind kind);
 FIL_API const char *fil_outcome_name(FilOutcome outcome);
 
 /// Check sizes, indices, ranges and finiteness of a problem. Solves do it themselves.
-FIL_API FilStatus fil_friction_check(const FilFrictionProblem *problem,
-                                     FilError *error) FIL_MUST_CHECK;
+FIL_API FIL_MUST_CHECK FilStatus fil_friction_check(const FilFrictionProblem *problem,
+                                                    FilError *error);
 
 /// Make a workspace. The caller owns `*out` and gives it back with the destroy function.
-FIL_API FilStatus fil_friction_workspace_create(const FilAllocator *allocator,
-                                                FilFrictionWorkspace **out,
-                                                FilError *error) FIL_MUST_CHECK;
+FIL_API FIL_MUST_CHECK FilStatus fil_friction_workspace_create(const FilAllocator *allocator,
+                                                               FilFrictionWorkspace **out,
+                                                               FilError *error);
 
 /// NULL is fine.
 FIL_API void fil_friction_workspace_destroy(FilFrictionWorkspace *workspace);
@@ -230,15 +230,16 @@ FIL_API void fil_friction_workspace_destroy(FilFrictionWorkspace *workspace);
 /// Solve. `settings` NULL means defaults. `workspace` NULL means a temporary one. FIL_OK also when
 /// the solve did not converge: see info->outcome; the solution is then the best iterate found and
 /// is always finite. On failure the solution is left alone.
-FIL_API FilStatus fil_friction_solve(const FilFrictionProblem *problem,
-                                     const FilFrictionSettings *settings,
-                                     FilFrictionWorkspace *workspace, FilFrictionSolution *solution,
-                                     FilFrictionInfo *info, FilError *error) FIL_MUST_CHECK;
+FIL_API FIL_MUST_CHECK FilStatus fil_friction_solve(const FilFrictionProblem *problem,
+                                                    const FilFrictionSettings *settings,
+                                                    FilFrictionWorkspace *workspace,
+                                                    FilFrictionSolution *solution,
+                                                    FilFrictionInfo *info, FilError *error);
 
 /// Measure given impulses r by all residuals; `u`, when not NULL, receives W r + b.
-FIL_API FilStatus fil_friction_residual(const FilFrictionProblem *problem, const double *r,
-                                        double *u, FilResidual *residual,
-                                        FilError *error) FIL_MUST_CHECK;
+FIL_API FIL_MUST_CHECK FilStatus fil_friction_residual(const FilFrictionProblem *problem,
+                                                       const double *r, double *u,
+                                                       FilResidual *residual, FilError *error);
 
 /// One block alone: find r with (W r + b, r) in the law of the block. W is row-major size x size.
 /// `r` holds a guess on entry. Returns FIL_CONVERGED, FIL_NO_SOLUTION or FIL_STALLED; r is the best

@@ -62,8 +62,9 @@ FIL_API FilGenerateDef fil_generate_def_default(FilGenerator generator);
 
 /// Make a problem. The caller owns `*out` and gives it back with fil_generated_destroy(). On
 /// failure `*out` is left alone and `error`, when not NULL, names the field and the rule.
-FIL_API FilStatus fil_generate(const FilGenerateDef *def, const FilAllocator *allocator,
-                               FilGenerated **out, FilError *error) FIL_MUST_CHECK;
+FIL_API FIL_MUST_CHECK FilStatus fil_generate(const FilGenerateDef *def,
+                                              const FilAllocator *allocator, FilGenerated **out,
+                                              FilError *error);
 
 /// NULL is fine.
 FIL_API void fil_generated_destroy(FilGenerated *generated);

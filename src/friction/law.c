@@ -195,6 +195,14 @@ static void natural_diagonal(int d, const FilLawPoint *at, const double *v, doub
     }
 }
 
+// |f|^2, and f itself where it is wanted.
+INLINE double give(int d, const double *f, double *F) {
+    if (F != NULL) {
+        memcpy(F, f, (size_t)d * sizeof *F);
+    }
+    return norm_squared(d, f);
+}
+
 INLINE double natural(int d, const FilLawPoint *at, double *F) {
     double v[D] = {0.0}, f[D] = {0.0};
     shift(at->kind, d, at->mu, at->u, v);
@@ -206,10 +214,7 @@ INLINE double natural(int d, const FilLawPoint *at, double *F) {
     } else {
         natural_diagonal(d, at, v, f);
     }
-    if (F != NULL) {
-        memcpy(F, f, (size_t)d * sizeof *F);
-    }
-    return norm_squared(d, f);
+    return give(d, f, F);
 }
 
 double fil_law_natural(FilBlockKind kind, int d, double mu, double rho, const double *u,
@@ -235,10 +240,7 @@ INLINE double alart_curnier(int d, const FilLawPoint *at, double *F) {
     for (int i = 1; i < d; i++) {
         f[i] = scale == 1.0 ? at->rho * u[i] : r[i] - scale * y[i];
     }
-    if (F != NULL) {
-        memcpy(F, f, (size_t)d * sizeof *F);
-    }
-    return norm_squared(d, f);
+    return give(d, f, F);
 }
 
 double fil_law_alart_curnier(FilBlockKind kind, int d, double mu, double rho, const double *u,

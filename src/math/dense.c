@@ -1,9 +1,8 @@
 // dense.c - dense kernels, one copy for each vector width, and the choice between them.
 //
 // dense_kernels.h holds the algorithms; here are the parts that do not depend on the vector width.
-// The variants are chosen by hand and not by ifunc (target_clones), whose resolvers run before the
-// sanitizers are ready. An AVX-512 variant was tried and was no
-// faster than AVX2 on Zen 4, where without fused multiply-add both have the same peak.
+// An AVX-512 variant was tried and was no faster than AVX2 on Zen 4, where without fused
+// multiply-add both have the same peak.
 #include "dense.h"
 
 #include <float.h>
@@ -111,36 +110,13 @@ static int take_pivot(const FilDenseLu *lu, int c, int best) {
     return !usable;
 }
 
-#define FIL_KERNEL(name) portable_##name
-#define FIL_TARGET
-#define FIL_LANES 2
-#define FIL_VARIANT "portable"
-#include "dense_kernels.h" // NOLINT(bugprone-suspicious-include)
-
-#if defined(__x86_64__)
-#define FIL_KERNEL(name) avx2_##name
-#define FIL_TARGET __attribute__((target("avx2")))
-#define FIL_LANES 4
-#define FIL_VARIANT "avx2"
-#include "dense_kernels.h" // NOLINT(bugprone-suspicious-include)
-#endif
+#define FIL_KERNEL_FILE "math/dense_kernels.h"
+#include "math/variants.h"
 
 const FilDenseKernels *fil_dense_variant(int index) {
-    if (index == 0) {
-        return &portable_kernels;
-    }
-#if defined(__x86_64__)
-    if (index == 1 && __builtin_cpu_supports("avx2")) {
-        return &avx2_kernels;
-    }
-#endif
-    return NULL;
+    return CHOOSE_VARIANT(index, kernels);
 }
 
 const FilDenseKernels *fil_dense_kernels(void) {
-    const FilDenseKernels *best = fil_dense_variant(0);
-    for (int i = 1; fil_dense_variant(i) != NULL; i++) {
-        best = fil_dense_variant(i);
-    }
-    return best;
+    return fil_dense_variant(count_variants() - 1);
 }

@@ -1,8 +1,5 @@
-// dense_kernels.h - the kernels of dense.h for one vector width. Included once for each variant by
-// dense.c, which defines
-//     FIL_KERNEL(name)   the variant's name of a function
-//     FIL_TARGET         the attribute that lets the compiler use its instructions
-//     FIL_LANES          doubles in its vectors, 2 or 4
+// dense_kernels.h - the kernels of dense.h for one vector width. Included for each variant by
+// math/variants.h.
 //
 // The heart is a tile: up to TILE_ROWS rows by two vectors of C held in registers while the
 // products of one step after the other are subtracted: twelve sums, enough to hide the latency of
@@ -11,7 +8,7 @@
 // and the triangular solve are recursive (Gustavson 1997), which makes most of their work products
 // of the largest depth there is.
 
-#if FIL_LANES == 4
+#if FIL_WIDTH == 4
 typedef Vector4 FIL_KERNEL(Vector);
 #else
 typedef Vector2 FIL_KERNEL(Vector);
@@ -96,25 +93,25 @@ typedef Vector2 FIL_KERNEL(Vector);
 DEFINE_TILE(FIL_KERNEL(tile_pair), FIL_KERNEL(Vector), 2)
 DEFINE_STRIPS(FIL_KERNEL(strip_pair), FIL_KERNEL(packed_pair), FIL_KERNEL(tile_pair))
 DEFINE_TILE(FIL_KERNEL(tile_wide), FIL_KERNEL(Vector), 8)
-#if FIL_LANES == 4
+#if FIL_WIDTH == 4
 DEFINE_TILE(FIL_KERNEL(tile_one), FIL_KERNEL(Vector), 1)
 DEFINE_STRIPS(FIL_KERNEL(strip_one), FIL_KERNEL(packed_one), FIL_KERNEL(tile_one))
 #endif
 
 // The widest strip that fits in `n` columns, for all m rows of C; returns its columns.
 FIL_TARGET static inline ALWAYS_INLINE int FIL_KERNEL(strip)(int m, int n, Tile t) {
-    if (m == 1 && n >= 8 * FIL_LANES) { // two sums would wait for each other
+    if (m == 1 && n >= 8 * FIL_WIDTH) { // two sums would wait for each other
         FIL_KERNEL(tile_wide)(1, t.row, t.step, &t);
-        return 8 * FIL_LANES;
+        return 8 * FIL_WIDTH;
     }
-#if FIL_LANES == 4
+#if FIL_WIDTH == 4
     if (n < 8) {
         FIL_KERNEL(strip_one)(m, t);
         return 4;
     }
 #endif
     FIL_KERNEL(strip_pair)(m, t);
-    return 2 * FIL_LANES;
+    return 2 * FIL_WIDTH;
 }
 
 FIL_TARGET static void FIL_KERNEL(product_in_place)(const int size[3], FilCoefficients a,
@@ -149,20 +146,20 @@ FIL_TARGET static inline ALWAYS_INLINE void FIL_KERNEL(pack_strip)(int depth, in
 // C(rows) -= A(rows) B for one packed block of A, `rows` x `depth`, stored TILE_ROWS at a time.
 FIL_TARGET static void FIL_KERNEL(product_packed_rows)(const int size[3], const double *packed_a,
                                                        FilPanel b, FilPanel c) {
-    double packed_b[PACKED_DEPTH * 2 * FIL_LANES];
+    double packed_b[PACKED_DEPTH * 2 * FIL_WIDTH];
     Tile t = {.a = packed_a,
               .b = packed_b,
-              .b_stride = (ptrdiff_t)2 * FIL_LANES,
+              .b_stride = (ptrdiff_t)2 * FIL_WIDTH,
               .c = c.at,
               .c_stride = c.stride,
               .depth = size[2]};
     int j = 0;
-    for (; j + 2 * FIL_LANES <= size[1]; j += 2 * FIL_LANES) {
-        FIL_KERNEL(pack_strip)(size[2], FIL_LANES / 2, b.at + j, b.stride, packed_b);
+    for (; j + 2 * FIL_WIDTH <= size[1]; j += 2 * FIL_WIDTH) {
+        FIL_KERNEL(pack_strip)(size[2], FIL_WIDTH / 2, b.at + j, b.stride, packed_b);
         FIL_KERNEL(packed_pair)(size[0], t);
-        t.c += (ptrdiff_t)2 * FIL_LANES;
+        t.c += (ptrdiff_t)2 * FIL_WIDTH;
     }
-#if FIL_LANES == 4
+#if FIL_WIDTH == 4
     if (j < size[1]) {
         FIL_KERNEL(pack_strip)(size[2], 1, b.at + j, b.stride, packed_b);
         t.b_stride = 4;
@@ -323,7 +320,3 @@ static const FilDenseKernels FIL_KERNEL(kernels) = {
 #undef DEFINE_TILE
 #undef LAST_TILE
 #undef DEFINE_STRIPS
-#undef FIL_KERNEL
-#undef FIL_TARGET
-#undef FIL_LANES
-#undef FIL_VARIANT

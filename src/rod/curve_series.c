@@ -46,36 +46,13 @@ _Static_assert(sizeof reciprocal / sizeof *reciprocal >= FIL_SERIES_DEGREE, "rec
 _Static_assert(sizeof(FilPose) == FIL_SERIES_ROW * sizeof(double), "a term is stored as a pose");
 _Static_assert(offsetof(FilPose, axis) == AXIS * sizeof(double), "a term is stored as a pose");
 
-#define FIL_KERNEL(name) portable_##name
-#define FIL_TARGET
-#define FIL_VARIANT "portable"
-#define FIL_LANES 2
-#include "curve_series_kernels.h" // NOLINT(bugprone-suspicious-include)
-
-#if defined(__x86_64__)
-#define FIL_KERNEL(name) avx2_##name
-#define FIL_TARGET __attribute__((target("avx2")))
-#define FIL_VARIANT "avx2"
-#define FIL_LANES 4
-#include "curve_series_kernels.h" // NOLINT(bugprone-suspicious-include)
-#endif
+#define FIL_KERNEL_FILE "rod/curve_series_kernels.h"
+#include "math/variants.h"
 
 const FilSeriesKernels *fil_series_variant(int index) {
-    if (index == 0) {
-        return &portable_kernels;
-    }
-#if defined(__x86_64__)
-    if (index == 1 && __builtin_cpu_supports("avx2")) {
-        return &avx2_kernels;
-    }
-#endif
-    return NULL;
+    return CHOOSE_VARIANT(index, kernels);
 }
 
 const FilSeriesKernels *fil_series_kernels(void) {
-    const FilSeriesKernels *best = fil_series_variant(0);
-    for (int i = 1; fil_series_variant(i) != NULL; i++) {
-        best = fil_series_variant(i);
-    }
-    return best;
+    return fil_series_variant(count_variants() - 1);
 }

@@ -1,14 +1,10 @@
-// curve_series_kernels.h - the kernels of curve_series.h for one set of instructions. Included once
-// for each variant by curve_series.c, which defines
-//     FIL_KERNEL(name)   the variant's name of a function
-//     FIL_TARGET         the attribute that lets the compiler use its instructions
-//     FIL_VARIANT        the name of the variant
-//     FIL_LANES          doubles in its vectors, 2 or 4
+// curve_series_kernels.h - the kernels of curve_series.h for one set of instructions. Included
+// for each variant by math/variants.h.
 // A column, three numbers and one to spare, is PARTS vectors; a term is VECTORS.
 
-#define PARTS (4 / FIL_LANES)
-#define VECTORS (FIL_SERIES_ROW / FIL_LANES)
-#if FIL_LANES == 4
+#define PARTS (4 / FIL_WIDTH)
+#define VECTORS (FIL_SERIES_ROW / FIL_WIDTH)
+#if FIL_WIDTH == 4
 typedef Vector4 FIL_KERNEL(Vector);
 #else
 typedef Vector2 FIL_KERNEL(Vector);
@@ -16,8 +12,8 @@ typedef Vector2 FIL_KERNEL(Vector);
 #define VECTOR FIL_KERNEL(Vector)
 
 // Load and store the part of what lies anywhere.
-#define AT(place, part) (*(VECTOR *)((place) + (ptrdiff_t)FIL_LANES * (part)))
-#define FROM(place, part) (*(const VECTOR *)((place) + (ptrdiff_t)FIL_LANES * (part)))
+#define AT(place, part) (*(VECTOR *)((place) + (ptrdiff_t)FIL_WIDTH * (part)))
+#define FROM(place, part) (*(const VECTOR *)((place) + (ptrdiff_t)FIL_WIDTH * (part)))
 
 // Columns n0 n1 n2 lie in a row, PARTS vectors each. next += (n0 n1 n2) [mu]x:
 FIL_TARGET static inline ALWAYS_INLINE void FIL_KERNEL(turn)(const VECTOR *n, const double *mu,
@@ -125,7 +121,7 @@ FIL_TARGET static void FIL_KERNEL(place)(const FilSeries *series, const double *
         }
     }
     for (int i = 0; i < 3; i++) { // has no room to spill
-        pose->axis[2][i] = column[3][i / FIL_LANES][i % FIL_LANES];
+        pose->axis[2][i] = column[3][i / FIL_WIDTH][i % FIL_WIDTH];
     }
 }
 
@@ -188,7 +184,3 @@ static const FilSeriesKernels FIL_KERNEL(kernels) = {.name = FIL_VARIANT,
 #undef VECTOR
 #undef AT
 #undef FROM
-#undef FIL_KERNEL
-#undef FIL_TARGET
-#undef FIL_VARIANT
-#undef FIL_LANES

@@ -104,34 +104,13 @@ static double unwind(double c, double s, double near, double half[2]) {
     return angle + two_pi * turns;
 }
 
-#define FIL_KERNEL(name) portable_##name
-#define FIL_TARGET
-#define FIL_VARIANT "portable"
-#include "der_kernels.h" // NOLINT(bugprone-suspicious-include)
-
-#if defined(__x86_64__)
-#define FIL_KERNEL(name) avx2_##name
-#define FIL_TARGET __attribute__((target("avx2")))
-#define FIL_VARIANT "avx2"
-#include "der_kernels.h" // NOLINT(bugprone-suspicious-include)
-#endif
+#define FIL_KERNEL_FILE "rod/der_kernels.h"
+#include "math/variants.h"
 
 const FilDerKernels *fil_der_variant(int index) {
-    if (index == 0) {
-        return &portable_kernels;
-    }
-#if defined(__x86_64__)
-    if (index == 1 && __builtin_cpu_supports("avx2")) {
-        return &avx2_kernels;
-    }
-#endif
-    return NULL;
+    return CHOOSE_VARIANT(index, kernels);
 }
 
 const FilDerKernels *fil_der_kernels(void) {
-    const FilDerKernels *best = fil_der_variant(0);
-    for (int i = 1; fil_der_variant(i) != NULL; i++) {
-        best = fil_der_variant(i);
-    }
-    return best;
+    return fil_der_variant(count_variants() - 1);
 }

@@ -1,8 +1,5 @@
-// der_kernels.h - the kernels of der_energy.h for one instruction set. Included once for each
-// variant by der_energy.c, which defines
-//     FIL_KERNEL(name)   the variant's name of a function
-//     FIL_TARGET         the attribute that lets the compiler use its instructions
-//     FIL_VARIANT        its name
+// der_kernels.h - the kernels of der_energy.h for one instruction set. Included for each variant
+// by math/variants.h.
 // Four joints, or four edges, are worked on side by side, one in each lane. What an edge gets from
 // the joint before it comes from the lane to the left. Lanes beyond the last edge repeat it with
 // springs of no stiffness: what they add is 0.
@@ -364,6 +361,24 @@ INLINE FIL_KERNEL(add_stresses)(const JointLanes *in, const StressLanes *joint, 
     FIL_KERNEL(add_between)(joint, in, Q, cross, H->between);
 }
 
+// Stiffness times the gradient of a strain times itself.
+INLINE FIL_KERNEL(add_spring)(const Lanes *stiffness, Lanes (*grad)[4], BlockLanes *H) {
+    Lanes stiff[2][4];
+    for (int i = 0; i < 4; i++) {
+        stiff[0][i] = *stiffness * grad[0][i];
+        stiff[1][i] = *stiffness * grad[1][i];
+    }
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++) {
+            H->between[4 * i + j] += stiff[0][i] * grad[1][j];
+            if (j >= i) {
+                H->own[0][place_of[i][j]] += stiff[0][i] * grad[0][j];
+                H->own[1][place_of[i][j]] += stiff[1][i] * grad[1][j];
+            }
+        }
+    }
+}
+
 // The blocks of four joints.
 INLINE FIL_KERNEL(bend_blocks)(const JointLanes *in, FilHessianPart part, BlockLanes *H) {
     StressLanes joint;
@@ -382,20 +397,7 @@ INLINE FIL_KERNEL(bend_blocks)(const JointLanes *in, FilHessianPart part, BlockL
     FIL_KERNEL(differentiate)(in, &joint, joint.d2, &kappa[2], &turned, grad[2]);
     *H = (BlockLanes){0};
     for (int k = 0; k < 3; k++) {
-        Lanes stiff[2][4];
-        for (int i = 0; i < 4; i++) {
-            stiff[0][i] = in->spring[k] * grad[k][0][i];
-            stiff[1][i] = in->spring[k] * grad[k][1][i];
-        }
-        for (int i = 0; i < 4; i++) {
-            for (int j = 0; j < 4; j++) {
-                H->between[4 * i + j] += stiff[0][i] * grad[k][1][j];
-                if (j >= i) {
-                    H->own[0][place_of[i][j]] += stiff[0][i] * grad[k][0][j];
-                    H->own[1][place_of[i][j]] += stiff[1][i] * grad[k][1][j];
-                }
-            }
-        }
+        FIL_KERNEL(add_spring)(&in->spring[k], grad[k], H);
     }
     if (part != FIL_HESSIAN_STRESSFREE) {
         FIL_KERNEL(add_stresses)(in, &joint, grad, H);
@@ -535,6 +537,3 @@ static const FilDerKernels FIL_KERNEL(kernels) = {
 };
 
 #undef INLINE
-#undef FIL_KERNEL
-#undef FIL_TARGET
-#undef FIL_VARIANT

@@ -64,36 +64,15 @@ static const double inverse_factorial[] = {
     1.0 / 8841761993739701954543616000000.0,
 };
 
-#define FIL_KERNEL(name) portable_##name
-#define FIL_TARGET
-#define FIL_VARIANT "portable"
-#include "element_kernels.h" // NOLINT(bugprone-suspicious-include)
-
-#if defined(__x86_64__)
-#define FIL_KERNEL(name) avx2_##name
-#define FIL_TARGET __attribute__((target("avx2")))
-#define FIL_VARIANT "avx2"
-#include "element_kernels.h" // NOLINT(bugprone-suspicious-include)
-#endif
+#define FIL_KERNEL_FILE "rod/element_kernels.h"
+#include "math/variants.h"
 
 const FilElementKernels *fil_element_variant(int dofs, int index) {
-    if (index == 0) {
-        return &portable_kernels[dofs / 3 - 1];
-    }
-#if defined(__x86_64__)
-    if (index == 1 && __builtin_cpu_supports("avx2")) {
-        return &avx2_kernels[dofs / 3 - 1];
-    }
-#endif
-    return NULL;
+    return CHOOSE_VARIANT(index, kernels[dofs / 3 - 1]);
 }
 
 const FilElementKernels *fil_element_kernels(int dofs) {
-    const FilElementKernels *best = fil_element_variant(dofs, 0);
-    for (int i = 1; fil_element_variant(dofs, i) != NULL; i++) {
-        best = fil_element_variant(dofs, i);
-    }
-    return best;
+    return fil_element_variant(dofs, count_variants() - 1);
 }
 
 bool fil_element_plan(int dofs, const FilElementIn *in, FilElementWork *work) {

@@ -1,7 +1,5 @@
-// element_kernels.h - the kernels of element.h for one instruction set. Included once for each
-// variant by element.c, which defines
-//     FIL_KERNEL(name)   the variant's name of a function
-//     FIL_TARGET         the attribute that lets the compiler use its instructions
+// element_kernels.h - the kernels of element.h for one instruction set. Included for each variant
+// by math/variants.h.
 // The functions that begin with INLINE are specialised for the number of degrees of freedom d.
 
 #define INLINE FIL_TARGET static inline ALWAYS_INLINE void
@@ -497,6 +495,3 @@ static const FilElementKernels FIL_KERNEL(kernels)[2] = {
 };
 
 #undef INLINE
-#undef FIL_KERNEL
-#undef FIL_TARGET
-#undef FIL_VARIANT
