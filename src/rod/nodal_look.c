@@ -214,7 +214,7 @@ void fil_nodal_energy(const FilRod *rod, FilRodEnergy *energy) {
 }
 
 // An edge turns by 1 rad at most, and the rod falls by less than its length; theta near 1/2, which
-// damps nothing but stretch, takes a tenth of that (curled, flat and unevenly stiff rods that were
+// damps nothing but stretch, takes a twentieth of that (curled, flat and unevenly stiff rods that were
 // kicked, see test_rod_motion.c).
 double fil_nodal_largest_step(const FilRod *rod) {
     const FilNodal *nodal = rod->data;
@@ -225,6 +225,6 @@ double fil_nodal_largest_step(const FilRod *rod) {
         fil_subtract3(v + nodal->stride, v, change);
         rate = fmax(rate, fil_norm3(change) / nodal->start.edges[j].length);
     }
-    double part = fmin(1.0, 0.1 + 3.6 * (rod->theta - 0.5));
+    double part = fmin(1.0, 0.05 + 3.8 * (rod->theta - 0.5));
     return part * (rate > 1e-3 ? 1.0 / rate : 1e3);
 }
