@@ -535,8 +535,8 @@ static FilStatus build_and_step(const FilAllocator *allocator, FilError *error) 
                             .pose = {.axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
     status = status == FIL_OK ? fil_world_add_material(world, 0.0, &material, error) : status;
     status = status == FIL_OK ? fil_world_set_friction(world, 0, 0, 0.3, error) : status;
-    status = status == FIL_OK ? fil_world_add_obstacle(world, &floor, &surface, &index, error)
-                              : status;
+    status =
+        status == FIL_OK ? fil_world_add_obstacle(world, &floor, &surface, &index, error) : status;
     status = status == FIL_OK ? fil_world_add_rod(world, &rod, &surface, &index, error) : status;
     for (int k = 0; k < 2 && status == FIL_OK; k++) {
         status = fil_world_step(world, NULL, error);
@@ -605,25 +605,25 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     fil_world_destroy(world);
 }
 
-#define TESTS(X)                                                                    \
-    X(a_rod_that_is_pushed_less_than_friction_does_not_move)                        \
-    X(a_rod_that_is_pushed_more_accelerates_by_what_is_left)                        \
-    X(a_cube_on_a_slope_stays_below_the_angle_of_friction_and_slides_above)         \
-    X(a_sliding_cube_stops_after_v2_over_2_mu_g)                                    \
-    X(a_ball_rebounds_with_its_coefficient_of_restitution)                          \
-    X(a_cylinder_rolls_down_at_two_thirds_of_g_sin)                                 \
-    X(a_rod_rolls_down_at_two_thirds_of_g_sin)                                      \
-    X(a_stack_of_three_logs_stands_if_log_on_log_friction_is_above_tan_15)          \
-    X(colliding_rods_in_free_space_keep_their_momentum)                             \
-    X(friction_never_gives_energy)                                                  \
-    X(a_wall_of_cubes_stands_still)                                                 \
-    X(the_same_world_gives_the_same_bits_on_any_number_of_threads)                  \
-    X(a_world_goes_on_from_its_state_as_if_nothing_had_happened)                    \
-    X(rods_shot_at_each_other_never_pass_through)                                   \
-    X(a_joint_holds_a_rod_to_a_body)                                                \
-    X(after_warm_up_a_step_allocates_nothing)                                       \
-    X(every_allocation_may_fail)                                                    \
-    X(bad_definitions_are_refused_by_name)                                          \
+#define TESTS(X)                                                            \
+    X(a_rod_that_is_pushed_less_than_friction_does_not_move)                \
+    X(a_rod_that_is_pushed_more_accelerates_by_what_is_left)                \
+    X(a_cube_on_a_slope_stays_below_the_angle_of_friction_and_slides_above) \
+    X(a_sliding_cube_stops_after_v2_over_2_mu_g)                            \
+    X(a_ball_rebounds_with_its_coefficient_of_restitution)                  \
+    X(a_cylinder_rolls_down_at_two_thirds_of_g_sin)                         \
+    X(a_rod_rolls_down_at_two_thirds_of_g_sin)                              \
+    X(a_stack_of_three_logs_stands_if_log_on_log_friction_is_above_tan_15)  \
+    X(colliding_rods_in_free_space_keep_their_momentum)                     \
+    X(friction_never_gives_energy)                                          \
+    X(a_wall_of_cubes_stands_still)                                         \
+    X(the_same_world_gives_the_same_bits_on_any_number_of_threads)          \
+    X(a_world_goes_on_from_its_state_as_if_nothing_had_happened)            \
+    X(rods_shot_at_each_other_never_pass_through)                           \
+    X(a_joint_holds_a_rod_to_a_body)                                        \
+    X(after_warm_up_a_step_allocates_nothing)                               \
+    X(every_allocation_may_fail)                                            \
+    X(bad_definitions_are_refused_by_name)                                  \
     X(materials_that_touch_without_a_law_are_an_error)
 
 CHECK_MAIN(TESTS)

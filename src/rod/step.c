@@ -279,36 +279,63 @@ static FilStatus step_once(FilRod *rod, double dt, FilRodStepInfo *info, FilErro
     return status;
 }
 
+// A step that is taken in halves of halves: `left` of 2^depth parts.
+typedef struct Parts {
+    int depth, left, calm; // parts since it was last halved
+} Parts;
+
+// One part; false when it gained energy and was taken back.
+static bool try_part(FilRod *rod, double dt, double *energy, FilRodStepInfo *info,
+                     FilStatus *status, FilError *error) {
+    FilRodStepInfo kept = *info;
+    double kinetic = 0.0;
+    *status = step_once(rod, dt, info, error);
+    double after = *status == FIL_OK ? find_energy(rod, &kinetic) : HUGE_VAL;
+    double noise = 1e-9 * (fabs(*energy) + fabs(after));
+    if (after - *energy <= most_gain * kinetic + noise) {
+        *energy = after;
+        return true;
+    }
+    if (*status == FIL_OK) {
+        *status = fil_rod_set_state(rod, rod->saved, error);
+    }
+    *info = kept;
+    return false;
+}
+
+static void count_part(Parts *parts, bool stands) {
+    if (!stands) {
+        *parts = (Parts){.depth = parts->depth + 1, .left = 2 * parts->left};
+        return;
+    }
+    parts->left--;
+    parts->calm++;
+    if (parts->calm >= 2 && parts->left % 2 == 0 && parts->depth > 0) { // it is calm again
+        *parts = (Parts){.depth = parts->depth - 1, .left = parts->left / 2};
+    }
+}
+
 // Velocity terms are not part of A: a step that is too long for how the rod moves would gain
-// energy. It is taken in halves of halves, `left` of 2^depth parts, until none does.
+// energy. It is taken in parts until none does, or they cannot be shorter.
 static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
-    double time = rod->state[0], kinetic, before = find_energy(rod, &kinetic);
+    double time = rod->state[0], kinetic, energy = find_energy(rod, &kinetic);
+    FilStatus status = FIL_OK;
     fil_rod_get_state(rod, rod->origin);
-    for (int depth = 0, left = 1, calm = 0; left > 0;) {
-        FilRodStepInfo kept = *info;
-        FilStatus status = step_once(rod, ldexp(dt, -depth), info, error);
-        double after = status == FIL_OK ? find_energy(rod, &kinetic) : HUGE_VAL;
-        double noise = 1e-9 * (fabs(before) + fabs(after));
-        if (after - before > most_gain * kinetic + noise && depth < MAX_DEPTH) {
-            FIL_TRY(fil_rod_set_state(rod, status == FIL_OK ? rod->saved : rod->state, error));
-            *info = kept;
-            depth++;
-            left *= 2;
-            calm = 0;
-            continue;
+    for (Parts parts = {.left = 1}; parts.left > 0;) {
+        double part = ldexp(dt, -parts.depth);
+        bool stands;
+        if (parts.depth < MAX_DEPTH) {
+            stands = try_part(rod, part, &energy, info, &status, error);
+        } else {
+            status = step_once(rod, part, info, error);
+            stands = status == FIL_OK;
+            energy = find_energy(rod, &kinetic);
         }
-        if (status != FIL_OK) {
+        if (!stands && parts.depth == MAX_DEPTH) {
             FIL_TRY(fil_rod_set_state(rod, rod->origin, NULL));
             return status;
         }
-        before = after;
-        left--;
-        calm++;
-        if (calm >= 2 && left % 2 == 0 && depth > 0) { // it is calm again
-            depth--;
-            left /= 2;
-            calm = 0;
-        }
+        count_part(&parts, stands);
     }
     rod->state[0] = time + dt;
     return FIL_OK;

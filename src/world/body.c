@@ -96,16 +96,6 @@ static void rigid_prepare(void *self, double dt, const double *guess, double *fr
     fil_rigid_solve(self, free_velocity);
 }
 
-static bool rigid_correct(void *self, double dt, const double *velocity, const double *push,
-                          double *free_velocity) {
-    (void)self; // gyroscopic torque is part of free flight
-    (void)dt;
-    (void)velocity;
-    (void)push;
-    (void)free_velocity;
-    return false;
-}
-
 static void rigid_solve(const void *self, int count, double *x) {
     for (int k = 0; k < count; k++) {
         fil_rigid_solve(self, x + FIL_RIGID_DOF * (ptrdiff_t)k);
@@ -168,7 +158,6 @@ static void rigid_set_state(void *self, const double *state) {
 
 const FilBodyTable fil_body_rigid = {
     .prepare = rigid_prepare,
-    .correct = rigid_correct,
     .solve = rigid_solve,
     .free_step = rigid_free_step,
     .advance = rigid_advance,

@@ -15,7 +15,7 @@ typedef struct FilBodyTable {
     /// Make the step of `dt` seconds ready, linearised at the velocity `guess`, and write v_free.
     void (*prepare)(void *self, double dt, const double *guess, double *free_velocity);
     /// The velocity found is another one than prepare() took it for, because of the impulses
-    /// `push`: correct v_free for the same P. False where there is nothing to correct.
+    /// `push`: correct v_free for the same P. False where there is nothing to correct. NULL: never.
     bool (*correct)(void *self, double dt, const double *velocity, const double *push,
                     double *free_velocity);
     /// x <- P x for `count` vectors, one after the other.

@@ -32,12 +32,11 @@ static bool is_needed(const FilWorldTry *step, const int *active, int count) {
     return false;
 }
 
-FilStatus fil_world_correct(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
-                            const int *active, const FilFrictionProblem *problem, double *shift,
-                            bool *moved, FilError *error) {
+FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *rows,
+                            const int *active, const FilFrictionProblem *problem, FilError *error) {
     int n = problem->block_count, blocks = problem->blocks.start[n];
-    *moved = is_needed(step, active, n);
-    if (!*moved) {
+    step->shifted = is_needed(step, active, n);
+    if (!step->shifted) {
         return FIL_OK;
     }
     double *value = FIL_NEW(&world->scratch, double, (size_t)blocks + 1);
@@ -71,6 +70,6 @@ FilStatus fil_world_correct(FilWorld *world, const FilWorldTry *step, const FilR
     for (int a = 0; a < n; a++) {
         r[3 * (ptrdiff_t)active[a]] = step->dt * p[a];
     }
-    fil_rows_push(world, rows, r, shift);
+    fil_rows_push(world, rows, r, step->shift);
     return FIL_OK;
 }

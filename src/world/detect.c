@@ -523,8 +523,20 @@ static int find_overlap(const FilWorld *world, const FilWorldTry *step, const Fi
     return -1;
 }
 
-// Hair grows out of a head: pieces that overlap an obstacle next to a held end of their rod are
-// rooted there and never touch it.
+// The pieces next to an end of a rod, for as long as they overlap an obstacle, are rooted there.
+static void root_end(FilWorld *world, const FilWorldTry *step, const FilBody *body, bool tip) {
+    for (int k = 0; k < body->piece_count; k++) {
+        int at = body->first_piece + (tip ? body->piece_count - 1 - k : k);
+        int obstacle = find_overlap(world, step, &world->pieces[at]);
+        if (obstacle < 0) {
+            return;
+        }
+        world->pieces[at].rooted = obstacle + 1;
+    }
+}
+
+// Hair grows out of a head: what overlaps an obstacle next to a held end of its rod never touches
+// it.
 static void find_roots(FilWorld *world, const FilWorldTry *step) {
     for (int i = 0; i < world->body_count; i++) {
         const FilBody *body = &world->bodies[i];
@@ -532,17 +544,11 @@ static void find_roots(FilWorld *world, const FilWorldTry *step) {
             continue;
         }
         const FilRod *rod = body->self;
-        for (int end = 0; end < 2; end++) {
-            bool held = (end == 0 ? rod->root_end.kind : rod->tip_end.kind) != FIL_END_FREE;
-            for (int k = 0; held && k < body->piece_count; k++) {
-                FilPiece *piece =
-                    &world->pieces[body->first_piece + (end == 0 ? k : body->piece_count - 1 - k)];
-                int obstacle = find_overlap(world, step, piece);
-                if (obstacle < 0) {
-                    break;
-                }
-                piece->rooted = obstacle + 1;
-            }
+        if (rod->root_end.kind != FIL_END_FREE) {
+            root_end(world, step, body, false);
+        }
+        if (rod->tip_end.kind != FIL_END_FREE) {
+            root_end(world, step, body, true);
         }
     }
     world->rooted_count = world->piece_count;

@@ -141,7 +141,9 @@ static void sample_range(void *context, int first, int last) {
 }
 
 void fil_world_sample(const FilWorld *world, int threads, double *points, double *rates) {
-    Sampling sampling = {.world = world, .points = points, .rates = rates};
+    Sampling sampling = {.world = world};
+    sampling.points = points;
+    sampling.rates = rates;
     fil_parallel_ranges(world->body_count, 8, threads, sample_range, &sampling);
 }
 

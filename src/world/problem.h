@@ -11,11 +11,10 @@ FilStatus fil_world_problem_build(FilWorld *world, const FilWorldTry *step, cons
                                   const int *active, int count, FilFrictionProblem *problem,
                                   FilError *error);
 
-/// Displacements, as velocities over the step, that leave no overlap of the contacts of `problem`
-/// at its end; `moved` is false when nothing must move (correct.c).
-FilStatus fil_world_correct(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
-                            const int *active, const FilFrictionProblem *problem, double *shift,
-                            bool *moved, FilError *error);
+/// Displacements that leave no overlap of the contacts of `problem` at the end of the step, into
+/// step->shift; step->shifted is false when nothing must move (correct.c).
+FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *rows,
+                            const int *active, const FilFrictionProblem *problem, FilError *error);
 
 /// What is added to u before the law holds, m/s: gap and rebound of contacts, errors of joints.
 void fil_contact_offset(const FilWorkContact *contact, double dt, double offset[3]);

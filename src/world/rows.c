@@ -284,25 +284,29 @@ typedef struct Push {
     bool solve;
 } Push;
 
+// v += H^T r.
+static void add_impulse(const FilIncidence *incidence, const double *r, double *v) {
+    for (int row = 0; row < 3; row++) {
+        if (r[row] != 0.0) {
+            fil_axpy(r[row], incidence->H + (ptrdiff_t)row * incidence->width, v + incidence->first,
+                     incidence->width);
+        }
+    }
+}
+
 static void push_range(void *context, int first, int last) {
     const Push *push = context;
     const FilRows *rows = push->rows;
     for (int body = first; body < last; body++) {
         const FilBody *self = &push->world->bodies[body];
+        double *v = push->out + self->first_dof;
         if (rows->body_start[body] == rows->body_start[body + 1]) {
             continue;
         }
-        double *v = push->out + self->first_dof;
         memset(v, 0, sizeof(double) * (size_t)self->dof_count);
         for (int k = rows->body_start[body]; k < rows->body_start[body + 1]; k++) {
-            const FilIncidence *incidence = &rows->incidences[k];
-            const double *r = push->r + 3 * (ptrdiff_t)incidence->contact;
-            for (int row = 0; row < 3; row++) {
-                if (r[row] != 0.0) {
-                    fil_axpy(r[row], incidence->H + (ptrdiff_t)row * incidence->width,
-                             v + incidence->first, incidence->width);
-                }
-            }
+            add_impulse(&rows->incidences[k], push->r + 3 * (ptrdiff_t)rows->incidences[k].contact,
+                        v);
         }
         if (push->solve) {
             self->table->solve(self->self, 1, v);
@@ -311,11 +315,13 @@ static void push_range(void *context, int first, int last) {
 }
 
 void fil_rows_gather(const FilWorld *world, const FilRows *rows, const double *r, double *out) {
-    Push push = {.world = world, .rows = rows, .r = r, .out = out};
+    Push push = {.world = world, .rows = rows, .r = r};
+    push.out = out;
     fil_parallel_ranges(world->body_count, 8, world->threads, push_range, &push);
 }
 
 void fil_rows_push(const FilWorld *world, const FilRows *rows, const double *r, double *out) {
-    Push push = {.world = world, .rows = rows, .r = r, .out = out, .solve = true};
+    Push push = {.world = world, .rows = rows, .r = r, .solve = true};
+    push.out = out;
     fil_parallel_ranges(world->body_count, 8, world->threads, push_range, &push);
 }

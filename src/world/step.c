@@ -1,9 +1,8 @@
 // step.c - one step of the world.
 //
-// Find the contacts, make the bodies ready, solve the friction problem, move everything, and look
-// whether something passed through something else on the way. Elasticity that is not linear is
-// linearised again at the velocity found, with the same contacts, until that changes no more. A
-// step that is too violent is done again in two halves.
+// Find the contacts, solve for the velocities (solve.c), move everything, and look whether
+// something passed through something else on the way: such pairs become contacts and the step is
+// solved again. A step that is too violent is done again in two halves.
 #include "world.h"
 
 #include <math.h>
@@ -18,14 +17,11 @@
 #include "passing.h"
 #include "problem.h"
 #include "rod/rod.h"
+#include "solve.h"
 
-static const double most_gain = 2e-3;        // of the kinetic energy, in a step
-static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
+static const double most_gain = 2e-3; // of the kinetic energy, in a step
 
-enum {
-    MAX_ROUNDS = 3,        // of adding pairs that passed through each other
-    MAX_ACTIVE_ROUNDS = 12 // of adding contacts that overlap
-};
+enum { MAX_ROUNDS = 3 }; // of adding pairs that passed through each other
 
 // --- preparation ---------------------------------------------------------------------------------
 
@@ -67,10 +63,8 @@ static void restore_states(FilWorld *world, const double *states) {
 }
 
 static FilStatus check_bodies(const FilWorld *world, double dt, FilError *error) {
-    for (int i = 0; i < world->body_count; i++) {
-        if (world->bodies[i].kind == FIL_BODY_ROD) {
-            FIL_TRY(fil_rod_check_step(world->bodies[i].self, dt, error));
-        }
+    for (int i = 0; i < world->rod_count; i++) {
+        FIL_TRY(fil_rod_check_step(world->bodies[world->rods[i]].self, dt, error));
     }
     return FIL_OK;
 }
@@ -155,27 +149,6 @@ static void find_carried(const FilWorld *world, const FilWorldTry *step, FilWork
     }
 }
 
-typedef struct Preparing {
-    FilWorld *world;
-    FilWorldTry *step;
-    bool first; // the first linearisation of the step, at the velocities it begins with
-} Preparing;
-
-static void prepare_body(void *context, int i) {
-    const Preparing *preparing = context;
-    FilWorldTry *step = preparing->step;
-    FilBody *body = &preparing->world->bodies[i];
-    double *before = step->before + body->first_dof;
-    if (preparing->first) {
-        body->table->get_velocity(body->self, before);
-    }
-    if (body->touched && (preparing->first || !body->linear)) {
-        body->table->prepare(body->self, step->dt, before, step->free_velocity + body->first_dof);
-    } else if (!body->touched && preparing->first) {
-        (void)body->table->free_step(body->self, step->dt, step->after + body->first_dof);
-    }
-}
-
 static void mark_touched(FilWorld *world, const FilWorldTry *step) {
     for (int i = 0; i < world->body_count; i++) {
         world->bodies[i].touched = false;
@@ -187,320 +160,6 @@ static void mark_touched(FilWorld *world, const FilWorldTry *step) {
         }
         if (contact->b.body >= 0) {
             world->bodies[contact->b.body].touched = true;
-        }
-    }
-}
-
-// --- the friction problem ------------------------------------------------------------------------
-
-// Impulses to start from: those of the step before, turned into the contact's axes; for a new
-// contact those that would solve it alone.
-static void guess_impulse(const FilWorkContact *contact, const FilFrictionProblem *problem, int a,
-                          double r[3]) {
-    if (contact->known) {
-        for (int row = 0; row < 3; row++) {
-            r[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
-        }
-        return;
-    }
-    memset(r, 0, 3 * sizeof(double));
-    if (contact->kind != FIL_BLOCK_COULOMB) {
-        return;
-    }
-    int k = problem->blocks.start[a];
-    while (problem->blocks.column[k] != a) {
-        k++;
-    }
-    (void)fil_local_solve(FIL_LOCAL_HYBRID, FIL_BLOCK_COULOMB, 3,
-                          problem->blocks.value + 9 * (ptrdiff_t)k, problem->b + 3 * (ptrdiff_t)a,
-                          contact->mu, r, NULL);
-}
-
-static FilFrictionSettings settings_of(const FilWorld *world) {
-    static const FilFrictionSolver solvers[FIL_LAW_COUNT] = {
-        [FIL_LAW_TRESCA] = FIL_SOLVER_TRESCA,
-        [FIL_LAW_CONVEX] = FIL_SOLVER_CONVEX,
-        [FIL_LAW_LINEARISED] = FIL_SOLVER_LINEARISED,
-    };
-    FilFrictionSettings settings = world->def.solver;
-    settings.warm_start = true;
-    settings.thread_count = world->threads;
-    if (solvers[world->def.law] != FIL_SOLVER_AUTO) {
-        settings.solver = solvers[world->def.law];
-    }
-    return settings;
-}
-
-static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
-    info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
-    info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
-    info->residual.natural = fmax(info->residual.natural, solve->residual.natural);
-    info->residual.alart_curnier =
-        fmax(info->residual.alart_curnier, solve->residual.alart_curnier);
-    info->iterations += solve->iterations;
-    info->island_count = solve->island_count;
-    info->conditioning = solve->conditioning;
-}
-
-// How much the velocities of the bodies in contact changed since they were linearised, relative to
-// the largest of them, in contact or free. Bodies whose step is linear do not count.
-static double find_change(const FilWorld *world, const FilWorldTry *step) {
-    double change = 0.0;
-    for (int i = 0; i < world->body_count; i++) {
-        const FilBody *body = &world->bodies[i];
-        double most = 1e-300, differ = 0.0;
-        for (int k = 0; body->touched && !body->linear && k < body->dof_count; k++) {
-            double to = step->after[body->first_dof + k];
-            most = fmax(most, fmax(fabs(to), fabs(step->free_velocity[body->first_dof + k])));
-            differ = fmax(differ, fabs(to - step->before[body->first_dof + k]));
-        }
-        change = fmax(change, differ / most);
-    }
-    return change;
-}
-
-// v+ = v_free + what the impulses do.
-static void add_free(const FilWorld *world, const FilWorldTry *step) {
-    for (int i = 0; i < world->body_count; i++) {
-        const FilBody *body = &world->bodies[i];
-        if (body->touched) {
-            fil_axpy(1.0, step->free_velocity + body->first_dof, step->after + body->first_dof,
-                     body->dof_count);
-        }
-    }
-}
-
-// Whether all velocities are numbers: a body refuses a step that is far too long with NaN.
-static bool are_finite(const FilWorld *world, const FilWorldTry *step) {
-    for (int i = 0; i < world->body_count; i++) {
-        const FilBody *body = &world->bodies[i];
-        const double *v = body->touched ? step->free_velocity : step->after;
-        if (!fil_all_finite(v + body->first_dof, body->dof_count)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-typedef struct Correcting {
-    FilWorld *world;
-    FilWorldTry *step;
-    bool *corrected; // [body_count]
-} Correcting;
-
-static void correct_body(void *context, int i) {
-    const Correcting *correcting = context;
-    FilWorldTry *step = correcting->step;
-    FilBody *body = &correcting->world->bodies[i];
-    correcting->corrected[i] =
-        body->touched &&
-        body->table->correct(body->self, step->dt, step->after + body->first_dof,
-                             step->push + body->first_dof, step->free_velocity + body->first_dof);
-}
-
-// Forces that depend on the velocities, at those found. False when nothing changed.
-static FilStatus correct_free(FilWorld *world, FilWorldTry *step, const FilRows *rows,
-                              bool *changed, FilError *error) {
-    Correcting correcting = {.world = world, .step = step};
-    correcting.corrected = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
-    if (world->scratch.failed) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
-                        world->body_count);
-    }
-    fil_rows_gather(world, rows, step->r, step->push);
-    fil_parallel_for(world->body_count, world->threads, correct_body, &correcting);
-    *changed = false;
-    for (int i = 0; i < world->body_count; i++) {
-        *changed = *changed || correcting.corrected[i];
-    }
-    return FIL_OK;
-}
-
-// --- the contacts that matter --------------------------------------------------------------------
-
-// Of the contacts within reach most stay open. Those matter that touch, pressed in the step before
-// or would overlap without an impulse; others join when the solution makes them overlap. What is
-// left out obeys the law with r = 0.
-typedef struct Active {
-    int *list, count; // ascending
-    bool *in;         // [contact_count]
-    int guessed;      // contacts that have a guess
-} Active;
-
-static void gather_active(const FilWorldTry *step, Active *active) {
-    active->count = 0;
-    for (int i = 0; i < step->contact_count; i++) {
-        if (active->in[i]) {
-            active->list[active->count++] = i;
-        }
-    }
-}
-
-// Add the contacts that overlap at the end of a step with the velocities v. Returns how many.
-static int add_active(const FilWorld *world, const FilWorldTry *step, const FilRows *rows,
-                      const double *v, Active *active) {
-    int added = 0;
-    for (int i = 0; i < step->contact_count; i++) {
-        const FilWorkContact *contact = &step->contacts[i];
-        double u[3], offset[3];
-        if (active->in[i]) {
-            continue;
-        }
-        fil_rows_velocity(world, step, rows, v, i, u);
-        fil_contact_offset(contact, step->dt, offset);
-        memcpy(step->u + 3 * (ptrdiff_t)i, u, sizeof u);
-        if (u[0] + offset[0] < -1e-6 * contact->margin / step->dt) {
-            active->in[i] = true;
-            added++;
-        }
-    }
-    gather_active(step, active);
-    return added;
-}
-
-static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
-                              Active *active, FilError *error) {
-    size_t n = (size_t)step->contact_count;
-    active->list = FIL_NEW(&world->scratch, int, n + 1);
-    active->in = FIL_NEW_ZEROED(&world->scratch, bool, n + 1);
-    step->r = FIL_NEW_ZEROED(&world->scratch, double, 3 * n + 1);
-    step->u = FIL_NEW_ZEROED(&world->scratch, double, 3 * n + 1);
-    if (world->scratch.failed) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
-                        step->contact_count);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const double *impulse = step->contacts[i].memory.impulse;
-        bool touches = step->contacts[i].gap <= 1e-3 * step->contacts[i].margin;
-        active->in[i] = step->contacts[i].kind != FIL_BLOCK_COULOMB || touches ||
-                        impulse[0] != 0.0 || impulse[1] != 0.0 || impulse[2] != 0.0;
-    }
-    (void)add_active(world, step, rows, step->free_velocity, active);
-    return FIL_OK;
-}
-
-// Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
-static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
-                              const Active *active, const bool *guessed,
-                              const FilFrictionProblem *problem, FilStepInfo *info,
-                              FilError *error) {
-    size_t n = (size_t)active->count;
-    FilFrictionSettings settings = settings_of(world);
-    FilFrictionSolution solution = {.r = FIL_NEW(&world->scratch, double, 3 * n + 1),
-                                    .u = FIL_NEW(&world->scratch, double, 3 * n + 1)};
-    if (world->scratch.failed) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
-                        active->count);
-    }
-    for (int a = 0; a < active->count; a++) {
-        int i = active->list[a];
-        double *r = solution.r + 3 * (ptrdiff_t)a;
-        if (guessed[i]) {
-            memcpy(r, step->r + 3 * (ptrdiff_t)i, 3 * sizeof(double));
-        } else {
-            guess_impulse(&step->contacts[i], problem, a, r);
-        }
-    }
-    FilFrictionInfo solve;
-    FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));
-    add_solve(&solve, info);
-    for (int a = 0; a < active->count; a++) {
-        int i = active->list[a];
-        memcpy(step->r + 3 * (ptrdiff_t)i, solution.r + 3 * (ptrdiff_t)a, 3 * sizeof(double));
-        memcpy(step->u + 3 * (ptrdiff_t)i, solution.u + 3 * (ptrdiff_t)a, 3 * sizeof(double));
-        double offset[3];
-        fil_contact_offset(&step->contacts[i], step->dt, offset);
-        fil_add3(-1.0, offset, step->u + 3 * (ptrdiff_t)i);
-    }
-    fil_rows_push(world, rows, step->r, step->after);
-    add_free(world, step);
-    return FIL_OK;
-}
-
-// The comparator `penalty`: springs at overlaps, and friction against the velocities with which the
-// step begins.
-static void push_apart(FilWorld *world, FilWorldTry *step, const FilRows *rows) {
-    const FilWorldDef *def = &world->def;
-    for (int i = 0; i < step->contact_count; i++) {
-        const FilWorkContact *contact = &step->contacts[i];
-        double *r = step->r + 3 * (ptrdiff_t)i, *u = step->u + 3 * (ptrdiff_t)i;
-        fil_rows_velocity(world, step, rows, step->before, i, u);
-        double force = -def->penalty_stiffness * contact->gap - def->penalty_damping * u[0];
-        double slip = fmax(hypot(u[1], u[2]), def->slip_speed);
-        r[0] = contact->gap < 0.0 ? step->dt * fmax(force, 0.0) : 0.0;
-        r[1] = -contact->mu * r[0] * u[1] / slip;
-        r[2] = -contact->mu * r[0] * u[2] / slip;
-    }
-    fil_rows_push(world, rows, step->r, step->after);
-    add_free(world, step);
-}
-
-// v+ of all bodies into step->after: linearise, solve, add contacts that now overlap, until nothing
-// changes any more.
-static FilStatus solve_step(FilWorld *world, FilWorldTry *step, FilStepInfo *info, bool *failed,
-                            FilError *error) {
-    FilRows rows;
-    Active active = {0};
-    Preparing preparing = {.world = world, .step = step, .first = true};
-    bool *guessed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)step->contact_count + 1);
-    double start = fil_seconds();
-    fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
-    info->seconds.bodies += fil_seconds() - start;
-    *failed = !are_finite(world, step);
-    if (step->contact_count == 0 || *failed) {
-        return FIL_OK;
-    }
-    start = fil_seconds();
-    FIL_TRY(fil_rows_build(world, step, &rows, error));
-    FIL_TRY(begin_active(world, step, &rows, &active, error));
-    if (world->def.contact == FIL_CONTACT_PENALTY) {
-        push_apart(world, step, &rows);
-        return FIL_OK;
-    }
-    bool corrected = false;
-    for (int round = 1, newton = 1;; round++) {
-        FilArenaMark mark = fil_arena_mark(&world->scratch);
-        FilFrictionProblem problem;
-        FIL_TRY(fil_world_problem_build(world, step, &rows, active.list, active.count, &problem,
-                                        error));
-        double built = fil_seconds();
-        info->seconds.assemble += built - start;
-        FIL_TRY(solve_active(world, step, &rows, &active, guessed, &problem, info, error));
-        start = fil_seconds();
-        info->seconds.friction += start - built;
-        for (int a = 0; a < active.count; a++) {
-            guessed[active.list[a]] = true;
-        }
-        int before = active.count;
-        int added =
-            round < MAX_ACTIVE_ROUNDS ? add_active(world, step, &rows, step->after, &active) : 0;
-        info->newton_count = newton;
-        info->elastic_residual = find_change(world, step);
-        bool again = info->elastic_residual > newton_tolerance && newton < world->def.max_newton;
-        bool changed = false;
-        if (!corrected && !again) {
-            corrected = true;
-            FIL_TRY(correct_free(world, step, &rows, &changed, error));
-        }
-        if (added == 0 && !again && !changed) {
-            fil_rows_gather(world, &rows, step->r, step->push);
-            active.count = before;
-            return fil_world_correct(world, step, &rows, active.list, &problem, step->shift,
-                                     &step->shifted, error);
-        }
-        fil_arena_release(&world->scratch, mark);
-        if (again) {
-            newton++;
-            memcpy(step->before, step->after, sizeof(double) * (size_t)world->dof_count);
-            preparing.first = false;
-            fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
-            double prepared = fil_seconds();
-            info->seconds.bodies += prepared - start;
-            start = prepared;
-            *failed = !are_finite(world, step);
-            if (*failed) {
-                return FIL_OK;
-            }
         }
     }
 }
@@ -526,12 +185,17 @@ static double energy_of(const FilBody *body, double *kinetic) {
            energy.loads;
 }
 
+typedef struct Measuring {
+    const FilWorld *world;
+    double *energies;
+} Measuring;
+
 static void measure_range(void *context, int first, int last) {
-    const Preparing *preparing = context;
+    const Measuring *measuring = context;
     for (int i = first; i < last; i++) {
         double kinetic;
-        const FilBody *body = &preparing->world->bodies[i];
-        preparing->step->energies[i] = may_gain(body) ? energy_of(body, &kinetic) : 0.0;
+        const FilBody *body = &measuring->world->bodies[i];
+        measuring->energies[i] = may_gain(body) ? energy_of(body, &kinetic) : 0.0;
     }
 }
 
@@ -708,9 +372,9 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
         find_carried(world, step, &step->contacts[i]);
     }
     mark_touched(world, step);
-    Preparing measuring = {.world = world, .step = step};
+    Measuring measuring = {.world = world, .energies = step->energies};
     fil_parallel_ranges(world->body_count, 16, world->threads, measure_range, &measuring);
-    FIL_TRY(solve_step(world, step, info, failed, error));
+    FIL_TRY(fil_world_solve(world, step, info, failed, error));
     if (*failed) {
         return FIL_OK;
     }
@@ -721,43 +385,56 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
     return status;
 }
 
-// Make contacts of the pairs that passed through each other. False when they were contacts already.
-static FilStatus add_passed(FilWorld *world, FilWorldTry *step, const int *passed, int count,
+// Make contacts of the pairs that passed through each other (NULL: none are to be). False when they
+// were contacts already.
+static FilStatus add_passed(FilWorld *world, FilWorldTry *step, const FilPassed *passed,
                             FilStepInfo *info, bool *added, FilError *error) {
     *added = false;
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; passed != NULL && k < passed->count; k++) {
         bool one;
-        FIL_TRY(fil_world_add_contact(world, step, step->pairs[passed[k]], &one, error));
+        FIL_TRY(fil_world_add_contact(world, step, step->pairs[passed->list[k]], &one, error));
         info->added_count += one;
         *added = *added || one;
     }
     return FIL_OK;
 }
 
+// What came of one round of a try.
+typedef struct Round {
+    bool failed;  // a body refused the step, or left the range of numbers
+    bool violent; // it must not stand unless there is no shorter one
+    FilPassed passed;
+} Round;
+
+static FilStatus try_round(FilWorld *world, FilWorldTry *step, const FilPose *poses,
+                           FilStepInfo *info, Round *round, FilError *error) {
+    *round = (Round){0};
+    FIL_TRY(take_try(world, step, info, &round->failed, &round->violent, error));
+    if (round->failed || world->def.contact != FIL_CONTACT_EXACT || world->def.unswept) {
+        return FIL_OK;
+    }
+    double start = fil_seconds();
+    FilStatus status = fil_world_find_passed(world, step, poses, &round->passed, error);
+    info->seconds.sweep += fil_seconds() - start;
+    round->violent = round->violent || round->passed.whirled;
+    return status;
+}
+
 FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
                              FilError *error) {
     FilWorldTry step;
     FilPose *poses;
+    Round round = {0};
     double start = fil_seconds();
     FIL_TRY(begin_try(world, dt, &step, error));
     FIL_TRY(save_poses(world, &poses, error));
     info->seconds.collide += fil_seconds() - start;
-    for (int round = 0;; round++) {
-        bool failed = false, violent = false, added = false;
-        FilPassed passed = {0};
-        FIL_TRY(take_try(world, &step, info, &failed, &violent, error));
-        start = fil_seconds();
-        if (!failed && world->def.contact == FIL_CONTACT_EXACT && !world->def.unswept) {
-            FIL_TRY(fil_world_find_passed(world, &step, poses, &passed, error));
-        }
-        info->seconds.sweep += fil_seconds() - start;
-        violent = violent || passed.whirled;
-        bool fine = !failed && passed.count == 0 && !violent;
-        if (!failed && !violent && passed.count > 0 && round < MAX_ROUNDS) {
-            FIL_TRY(add_passed(world, &step, passed.list, passed.count, info, &added, error));
-        }
-        if (fine || (!failed && !added && last)) {
-            info->missed_count += passed.count;
+    for (int k = 0;; k++) {
+        FIL_TRY(try_round(world, &step, poses, info, &round, error));
+        bool fine = !round.failed && !round.violent && round.passed.count == 0;
+        bool mend = !fine && !round.failed && !round.violent && k < MAX_ROUNDS, added = false;
+        FIL_TRY(add_passed(world, &step, mend ? &round.passed : NULL, info, &added, error));
+        if (fine || (last && !added && !round.failed)) {
             break;
         }
         restore_states(world, step.states);
@@ -766,6 +443,7 @@ FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo 
             return FIL_OK;
         }
     }
+    info->missed_count += round.passed.count;
     *taken = true;
     finish_obstacles(world);
     world->time += dt;

@@ -1,0 +1,392 @@
+// solve.c - the velocities of a step: bodies made ready, the contacts that matter, the friction
+// problem.
+//
+// Elasticity that is not linear is linearised again at the velocity found, with the same contacts,
+// until that changes no more. Forces that depend on the velocities are corrected once, at those
+// found. Of the contacts within reach most stay open: those matter that touch, pressed in the step
+// before or would overlap without an impulse; others join when the solution makes them overlap.
+// What is left out obeys the law with r = 0.
+#include "solve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/timer.h"
+#include "math/vec3.h"
+#include "math/vector.h"
+#include "problem.h"
+
+enum { MAX_ACTIVE_ROUNDS = 12 };             // of adding contacts that overlap
+static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
+
+// --- bodies --------------------------------------------------------------------------------------
+
+typedef struct Preparing {
+    FilWorld *world;
+    FilWorldTry *step;
+    bool first; // the first linearisation of the step, at the velocities it begins with
+} Preparing;
+
+static void prepare_body(void *context, int i) {
+    const Preparing *preparing = context;
+    FilWorldTry *step = preparing->step;
+    FilBody *body = &preparing->world->bodies[i];
+    double *before = step->before + body->first_dof;
+    if (preparing->first) {
+        body->table->get_velocity(body->self, before);
+    }
+    if (body->touched && (preparing->first || !body->linear)) {
+        body->table->prepare(body->self, step->dt, before, step->free_velocity + body->first_dof);
+    } else if (!body->touched && preparing->first) {
+        (void)body->table->free_step(body->self, step->dt, step->after + body->first_dof);
+    }
+}
+
+// --- the friction problem ------------------------------------------------------------------------
+
+// Impulses to start from: those of the step before, turned into the contact's axes; for a new
+// contact those that would solve it alone.
+static void guess_impulse(const FilWorkContact *contact, const FilFrictionProblem *problem, int a,
+                          double r[3]) {
+    if (contact->known) {
+        for (int row = 0; row < 3; row++) {
+            r[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
+        }
+        return;
+    }
+    memset(r, 0, 3 * sizeof(double));
+    if (contact->kind != FIL_BLOCK_COULOMB) {
+        return;
+    }
+    int k = problem->blocks.start[a];
+    while (problem->blocks.column[k] != a) {
+        k++;
+    }
+    (void)fil_local_solve(FIL_LOCAL_HYBRID, FIL_BLOCK_COULOMB, 3,
+                          problem->blocks.value + 9 * (ptrdiff_t)k, problem->b + 3 * (ptrdiff_t)a,
+                          contact->mu, r, NULL);
+}
+
+static FilFrictionSettings settings_of(const FilWorld *world) {
+    static const FilFrictionSolver solvers[FIL_LAW_COUNT] = {
+        [FIL_LAW_TRESCA] = FIL_SOLVER_TRESCA,
+        [FIL_LAW_CONVEX] = FIL_SOLVER_CONVEX,
+        [FIL_LAW_LINEARISED] = FIL_SOLVER_LINEARISED,
+    };
+    FilFrictionSettings settings = world->def.solver;
+    settings.warm_start = true;
+    settings.thread_count = world->threads;
+    if (solvers[world->def.law] != FIL_SOLVER_AUTO) {
+        settings.solver = solvers[world->def.law];
+    }
+    return settings;
+}
+
+static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
+    info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
+    info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
+    info->residual.natural = fmax(info->residual.natural, solve->residual.natural);
+    info->residual.alart_curnier =
+        fmax(info->residual.alart_curnier, solve->residual.alart_curnier);
+    info->iterations += solve->iterations;
+    info->island_count = solve->island_count;
+    info->conditioning = solve->conditioning;
+}
+
+// How much the velocities of the bodies in contact changed since they were linearised, relative to
+// the largest of them, in contact or free. Bodies whose step is linear do not count.
+static double find_change(const FilWorld *world, const FilWorldTry *step) {
+    double change = 0.0;
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        double most = 1e-300, differ = 0.0;
+        for (int k = 0; body->touched && !body->linear && k < body->dof_count; k++) {
+            double to = step->after[body->first_dof + k];
+            most = fmax(most, fmax(fabs(to), fabs(step->free_velocity[body->first_dof + k])));
+            differ = fmax(differ, fabs(to - step->before[body->first_dof + k]));
+        }
+        change = fmax(change, differ / most);
+    }
+    return change;
+}
+
+// v+ = v_free + what the impulses do.
+static void add_free(const FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        if (body->touched) {
+            fil_axpy(1.0, step->free_velocity + body->first_dof, step->after + body->first_dof,
+                     body->dof_count);
+        }
+    }
+}
+
+// Whether all velocities are numbers: a body refuses a step that is far too long with NaN.
+static bool are_finite(const FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        const double *v = body->touched ? step->free_velocity : step->after;
+        if (!fil_all_finite(v + body->first_dof, body->dof_count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+typedef struct Correcting {
+    FilWorld *world;
+    FilWorldTry *step;
+    bool *corrected; // [body_count]
+} Correcting;
+
+static void correct_body(void *context, int i) {
+    const Correcting *correcting = context;
+    FilWorldTry *step = correcting->step;
+    FilBody *body = &correcting->world->bodies[i];
+    correcting->corrected[i] =
+        body->touched && body->table->correct != NULL &&
+        body->table->correct(body->self, step->dt, step->after + body->first_dof,
+                             step->push + body->first_dof, step->free_velocity + body->first_dof);
+}
+
+// Forces that depend on the velocities, at those found. False when nothing changed.
+static FilStatus correct_free(FilWorld *world, FilWorldTry *step, const FilRows *rows,
+                              bool *changed, FilError *error) {
+    Correcting correcting = {.world = world, .step = step};
+    correcting.corrected = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
+                        world->body_count);
+    }
+    fil_rows_gather(world, rows, step->r, step->push);
+    fil_parallel_for(world->body_count, world->threads, correct_body, &correcting);
+    *changed = false;
+    for (int i = 0; i < world->body_count; i++) {
+        *changed = *changed || correcting.corrected[i];
+    }
+    return FIL_OK;
+}
+
+// --- the contacts that matter --------------------------------------------------------------------
+
+typedef struct Active {
+    int *list, count; // ascending
+    bool *in;         // [contact_count]
+    bool *guessed;    // [contact_count]: step->r holds a guess of it
+} Active;
+
+static void gather_active(const FilWorldTry *step, Active *active) {
+    active->count = 0;
+    for (int i = 0; i < step->contact_count; i++) {
+        if (active->in[i]) {
+            active->list[active->count++] = i;
+        }
+    }
+}
+
+// Add the contacts that overlap at the end of a step with the velocities v. Returns how many.
+static int add_active(const FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                      const double *v, Active *active) {
+    int added = 0;
+    for (int i = 0; i < step->contact_count; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        double u[3], offset[3];
+        if (active->in[i]) {
+            continue;
+        }
+        fil_rows_velocity(world, step, rows, v, i, u);
+        fil_contact_offset(contact, step->dt, offset);
+        memcpy(step->u + 3 * (ptrdiff_t)i, u, sizeof u);
+        if (u[0] + offset[0] < -1e-6 * contact->margin / step->dt) {
+            active->in[i] = true;
+            added++;
+        }
+    }
+    gather_active(step, active);
+    return added;
+}
+
+static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
+                              Active *active, FilError *error) {
+    size_t n = (size_t)step->contact_count;
+    active->list = FIL_NEW(&world->scratch, int, n + 1);
+    active->in = FIL_NEW_ZEROED(&world->scratch, bool, n + 1);
+    active->guessed = FIL_NEW_ZEROED(&world->scratch, bool, n + 1);
+    step->r = FIL_NEW_ZEROED(&world->scratch, double, 3 * n + 1);
+    step->u = FIL_NEW_ZEROED(&world->scratch, double, 3 * n + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
+                        step->contact_count);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double *impulse = step->contacts[i].memory.impulse;
+        bool touches = step->contacts[i].gap <= 1e-3 * step->contacts[i].margin;
+        active->in[i] = step->contacts[i].kind != FIL_BLOCK_COULOMB || touches ||
+                        impulse[0] != 0.0 || impulse[1] != 0.0 || impulse[2] != 0.0;
+    }
+    (void)add_active(world, step, rows, step->free_velocity, active);
+    return FIL_OK;
+}
+
+// Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
+static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
+                              const Active *active, const FilFrictionProblem *problem,
+                              FilStepInfo *info, FilError *error) {
+    size_t n = (size_t)active->count;
+    FilFrictionSettings settings = settings_of(world);
+    FilFrictionSolution solution = {.r = FIL_NEW(&world->scratch, double, 3 * n + 1),
+                                    .u = FIL_NEW(&world->scratch, double, 3 * n + 1)};
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
+                        active->count);
+    }
+    for (int a = 0; a < active->count; a++) {
+        int i = active->list[a];
+        double *r = solution.r + 3 * (ptrdiff_t)a;
+        if (active->guessed[i]) {
+            memcpy(r, step->r + 3 * (ptrdiff_t)i, 3 * sizeof(double));
+        } else {
+            guess_impulse(&step->contacts[i], problem, a, r);
+        }
+    }
+    FilFrictionInfo solve;
+    FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));
+    add_solve(&solve, info);
+    for (int a = 0; a < active->count; a++) {
+        int i = active->list[a];
+        active->guessed[i] = true;
+        memcpy(step->r + 3 * (ptrdiff_t)i, solution.r + 3 * (ptrdiff_t)a, 3 * sizeof(double));
+        memcpy(step->u + 3 * (ptrdiff_t)i, solution.u + 3 * (ptrdiff_t)a, 3 * sizeof(double));
+        double offset[3];
+        fil_contact_offset(&step->contacts[i], step->dt, offset);
+        fil_add3(-1.0, offset, step->u + 3 * (ptrdiff_t)i);
+    }
+    fil_rows_push(world, rows, step->r, step->after);
+    add_free(world, step);
+    return FIL_OK;
+}
+
+// The comparator `penalty`: springs at overlaps, and friction against the velocities with which the
+// step begins.
+static void push_apart(FilWorld *world, FilWorldTry *step, const FilRows *rows) {
+    const FilWorldDef *def = &world->def;
+    for (int i = 0; i < step->contact_count; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        double *r = step->r + 3 * (ptrdiff_t)i, *u = step->u + 3 * (ptrdiff_t)i;
+        fil_rows_velocity(world, step, rows, step->before, i, u);
+        double force = -def->penalty_stiffness * contact->gap - def->penalty_damping * u[0];
+        double slip = fmax(hypot(u[1], u[2]), def->slip_speed);
+        r[0] = contact->gap < 0.0 ? step->dt * fmax(force, 0.0) : 0.0;
+        r[1] = -contact->mu * r[0] * u[1] / slip;
+        r[2] = -contact->mu * r[0] * u[2] / slip;
+    }
+    fil_rows_push(world, rows, step->r, step->after);
+    add_free(world, step);
+}
+
+// What the rounds of a solve share.
+typedef struct Solving {
+    FilWorld *world;
+    FilWorldTry *step;
+    FilStepInfo *info;
+    FilRows rows;
+    Active active;
+    int rounds;     // problems solved
+    bool corrected; // forces that depend on the velocities
+    bool again;     // elasticity must be linearised again
+} Solving;
+
+// Make the bodies ready, at the velocities the step begins with or at those found.
+static bool prepare_bodies(const Solving *solving, bool first) {
+    FilWorld *world = solving->world;
+    FilWorldTry *step = solving->step;
+    double start = fil_seconds();
+    Preparing preparing = {.world = world, .step = step, .first = first};
+    if (!first) {
+        memcpy(step->before, step->after, sizeof(double) * (size_t)world->dof_count);
+    }
+    fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
+    solving->info->seconds.bodies += fil_seconds() - start;
+    return are_finite(world, step);
+}
+
+static FilStatus solve_round(Solving *solving, FilFrictionProblem *problem, FilError *error) {
+    FilWorld *world = solving->world;
+    double start = fil_seconds();
+    FIL_TRY(fil_world_problem_build(world, solving->step, &solving->rows, solving->active.list,
+                                    solving->active.count, problem, error));
+    double built = fil_seconds();
+    FIL_TRY(solve_active(world, solving->step, &solving->rows, &solving->active, problem,
+                         solving->info, error));
+    solving->info->seconds.assemble += built - start;
+    solving->info->seconds.friction += fil_seconds() - built;
+    solving->rounds++;
+    return FIL_OK;
+}
+
+// Whether another round is needed: contacts that overlap now, elasticity that changed, forces that
+// depend on the velocities. `count` is how many contacts were solved for.
+static FilStatus look_back(Solving *solving, bool *needed, FilError *error) {
+    FilWorld *world = solving->world;
+    FilWorldTry *step = solving->step;
+    FilStepInfo *info = solving->info;
+    int added = solving->rounds < MAX_ACTIVE_ROUNDS
+                    ? add_active(world, step, &solving->rows, step->after, &solving->active)
+                    : 0;
+    bool changed = false;
+    info->elastic_residual = find_change(world, step);
+    solving->again =
+        info->elastic_residual > newton_tolerance && info->newton_count < world->def.max_newton;
+    if (!solving->corrected && !solving->again) {
+        solving->corrected = true;
+        FIL_TRY(correct_free(world, step, &solving->rows, &changed, error));
+    }
+    *needed = added > 0 || solving->again || changed;
+    return FIL_OK;
+}
+
+static FilStatus solve_rounds(Solving *solving, bool *failed, FilError *error) {
+    FilWorld *world = solving->world;
+    FilWorldTry *step = solving->step;
+    for (;;) {
+        FilArenaMark mark = fil_arena_mark(&world->scratch);
+        FilFrictionProblem problem;
+        bool needed;
+        FIL_TRY(solve_round(solving, &problem, error));
+        FIL_TRY(look_back(solving, &needed, error));
+        if (!needed) {
+            fil_rows_gather(world, &solving->rows, step->r, step->push);
+            return fil_world_correct(world, step, &solving->rows, solving->active.list, &problem,
+                                     error);
+        }
+        fil_arena_release(&world->scratch, mark);
+        if (solving->again) {
+            solving->info->newton_count++;
+            *failed = !prepare_bodies(solving, false);
+        }
+        if (*failed) {
+            return FIL_OK;
+        }
+    }
+}
+
+FilStatus fil_world_solve(FilWorld *world, FilWorldTry *step, FilStepInfo *info, bool *failed,
+                          FilError *error) {
+    Solving solving = {.world = world, .step = step, .info = info};
+    *failed = !prepare_bodies(&solving, true);
+    if (step->contact_count == 0 || *failed) {
+        return FIL_OK;
+    }
+    double start = fil_seconds();
+    FIL_TRY(fil_rows_build(world, step, &solving.rows, error));
+    FIL_TRY(begin_active(world, step, &solving.rows, &solving.active, error));
+    info->seconds.assemble += fil_seconds() - start;
+    if (world->def.contact == FIL_CONTACT_PENALTY) {
+        push_apart(world, step, &solving.rows);
+        return FIL_OK;
+    }
+    info->newton_count = 1;
+    return solve_rounds(&solving, failed, error);
+}
