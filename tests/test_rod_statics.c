@@ -436,7 +436,27 @@ static void what_is_not_at_rest_is_not_stable(void) {
     }
 }
 
+// A flat curl of a turn and a half unrolls under its weight and leaves its plane: a long way.
+static void a_curl_finds_its_equilibrium_in_every_model(void) {
+    const FilRodModel framed[4] = {FIL_ROD_HELIX, FIL_ROD_CLOTHOID, FIL_ROD_DER, FIL_ROD_CORDE};
+    for (int k = 0; k < 4; k++) {
+        FilRodDef def = fil_rod_def_default();
+        def.model = framed[k];
+        def.element_count = 40;
+        def.length = 0.25;
+        def.natural_curvature[1] = 40.0;
+        FilRod *rod = make_rod(&def);
+        (void)settle(rod);
+        FilPose tip;
+        fil_rod_at(rod, def.length, &tip, NULL);
+        CHECK_NEAR(tip.position[0], 0.01664, 0.0, 1.1e-3);
+        CHECK_NEAR(tip.position[2], -0.12055, 0.0, 1.1e-3);
+        fil_rod_destroy(rod);
+    }
+}
+
 #define TESTS(X)                                                                  \
+    X(a_curl_finds_its_equilibrium_in_every_model)                                \
     X(what_is_not_at_rest_is_not_stable)                                          \
     X(a_hanging_rod_is_stable)                                                    \
     X(an_upright_rod_leaves_its_saddle_when_it_is_too_heavy)                      \

@@ -315,6 +315,11 @@ static void count_part(Parts *parts, bool stands) {
     }
 }
 
+static FilStatus give_up(FilRod *rod, FilStatus status) {
+    FilStatus restored = fil_rod_set_state(rod, rod->origin, NULL);
+    return restored == FIL_OK ? status : restored;
+}
+
 // Velocity terms are not part of A: a step that is too long for how the rod moves would gain
 // energy. It is taken in parts until none does, or they cannot be shorter.
 static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
@@ -332,8 +337,7 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
             energy = find_energy(rod, &kinetic);
         }
         if (!stands && parts.depth == MAX_DEPTH) {
-            FIL_TRY(fil_rod_set_state(rod, rod->origin, NULL));
-            return status;
+            return give_up(rod, status);
         }
         count_part(&parts, stands);
     }
