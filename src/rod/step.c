@@ -19,7 +19,9 @@
 
 enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12 };
 static const double most_gain = 2e-3; // of the kinetic energy, in a step
-static const double harmless = 0.05;  // rad: how far a rod turns in a step that cannot gain more
+// rad: how far a rod turns in a step that does not gain more; hair, clamped at its root alone, is
+// damped by its elasticity
+static const double harmless = 0.05, harmless_hair = 0.5;
 static const double newton_tolerance = 1e-10, hold_tolerance = 1e-6;
 
 // x, the step without the rows C, becomes the step with them. Returns how far from where they are
@@ -352,7 +354,9 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     FIL_TRY(fil_rod_check_step(rod, dt, error));
     result->converged = true;
     FilStatus status = step_once(rod, dt, result, error);
-    if (!keeps_energy(rod) || (status == FIL_OK && rod->table->turn(rod) <= harmless)) {
+    bool hair = rod->root_end.kind == FIL_END_CLAMPED && rod->tip_end.kind == FIL_END_FREE;
+    double limit = hair ? harmless_hair : harmless;
+    if (!keeps_energy(rod) || (status == FIL_OK && rod->table->turn(rod) <= limit)) {
         return status;
     }
     if (status == FIL_OK) {
