@@ -242,6 +242,18 @@ static int touch_within(const FilWorld *world, const FilWorldTry *step, const Fi
     return fil_touch_shapes(&shape[0], &pose[0], &shape[1], &pose[1], reach, out);
 }
 
+// Whether a touch at the end of a capsule belongs to the next one along the rod, which begins there
+// and finds it too, or one that is nearer.
+static bool is_next(const FilWorld *world, int piece, double t) {
+    const FilPiece *at = &world->pieces[piece];
+    if (t < 1.0 || !is_capsule(world, at)) {
+        return false;
+    }
+    const FilBody *body = &world->bodies[at->body];
+    return piece + 1 < body->first_piece + body->piece_count &&
+           world->pieces[piece + 1].point[0] == at->point[1];
+}
+
 typedef struct Touches {
     int count;
     double margin; // m, of the pair
@@ -260,6 +272,9 @@ static void touch_pair(const FilWorld *world, const FilWorldTry *step, const int
     out->count = 0;
     for (int k = 0; k < found; k++) {
         const FilTouch *touch = &out->touch[k];
+        if (is_next(world, pair[0], touch->t_a) || is_next(world, pair[1], touch->t_b)) {
+            continue;
+        }
         double rate[2][3];
         rate_at(world, step, a, touch->t_a, touch->on_a, rate[0]);
         rate_at(world, step, b, touch->t_b, touch->on_b, rate[1]);

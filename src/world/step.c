@@ -21,12 +21,17 @@
 
 static const double most_gain = 2e-3; // of the kinetic energy, in a step
 
+static const int few_dofs = 2000;
+
 enum { MAX_ROUNDS = 3 }; // of adding pairs that passed through each other
 
 // --- preparation ---------------------------------------------------------------------------------
 
 static FilStatus reserve_try(FilWorld *world, double dt, FilWorldTry *step, FilError *error) {
     fil_arena_reset(&world->scratch);
+    // waiting for each other costs a few threads more than so little work
+    world->threads =
+        world->dof_count < few_dofs ? 1 : fil_thread_count(world->def.solver.thread_count);
     FilArena *arena = &world->scratch;
     size_t points = 3 * (size_t)world->point_count + 1, dofs = (size_t)world->dof_count + 1;
     *step = (FilWorldTry){.dt = dt};
