@@ -634,7 +634,8 @@ static size_t write_ply(int order, char *out, size_t room) {
 #define PUT(type, value)                                                \
     do {                                                                \
         const type x_ = (type)(value);                                  \
-        const unsigned char *b_ = (const unsigned char *)&x_;           \
+        unsigned char b_[sizeof x_];                                    \
+        memcpy(b_, &x_, sizeof x_);                                     \
         for (size_t k_ = 0; k_ < sizeof x_; k_++) {                     \
             out[at++] = (char)b_[order == 1 ? k_ : sizeof x_ - 1 - k_]; \
         }                                                               \

@@ -11,8 +11,8 @@ static void invert_rows(const FilRod *rod, double *inverse) {
     double S[FIL_ROD_ROWS * FIL_ROD_ROWS], work[FIL_ROD_ROWS * FIL_ROD_ROWS];
     for (int i = 0; i < m; i++) {
         for (int j = 0; j < m; j++) {
-            S[m * i + j] = fil_dot(rod->rows + (size_t)i * (size_t)n,
-                                   rod->columns + (size_t)j * (size_t)n, n);
+            S[m * i + j] =
+                fil_dot(rod->rows + (size_t)i * (size_t)n, rod->columns + (size_t)j * (size_t)n, n);
         }
     }
     for (int j = 0; j < m; j++) {
@@ -31,8 +31,8 @@ static void hold(const FilRod *rod, const double *wanted, double *x) {
     int m = rod->row_count, n = rod->dof_count;
     double miss[FIL_ROD_ROWS];
     for (int i = 0; i < m; i++) {
-        miss[i] = (wanted != NULL ? wanted[i] : 0.0) -
-                  fil_dot(rod->rows + (size_t)i * (size_t)n, x, n);
+        miss[i] =
+            (wanted != NULL ? wanted[i] : 0.0) - fil_dot(rod->rows + (size_t)i * (size_t)n, x, n);
     }
     for (int i = 0; i < m; i++) {
         double lambda = fil_dot(rod->row_inverse + (size_t)i * (size_t)m, miss, m);

@@ -118,7 +118,8 @@ void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobi
 // Nodes from that before the element to that after its end, which sections next to it need.
 void fil_nodal_span(const FilRod *rod, int element, int *first, int *last) {
     const FilNodal *nodal = rod->data;
-    int j = element + nodal->ghosts[0], from = nodal->stride * (j - 1), to = nodal->stride * (j + 3);
+    int j = element + nodal->ghosts[0], from = nodal->stride * (j - 1),
+        to = nodal->stride * (j + 3);
     *first = j <= fil_nodal_end_node(nodal, 0) + 1 || from < nodal->first ? 0 : from - nodal->first;
     *last = j + 2 >= fil_nodal_end_node(nodal, 1) || to > nodal->last ? rod->dof_count
                                                                       : to - nodal->first;
@@ -214,8 +215,8 @@ void fil_nodal_energy(const FilRod *rod, FilRodEnergy *energy) {
 }
 
 // An edge turns by 1 rad at most, and the rod falls by less than its length; theta near 1/2, which
-// damps nothing but stretch, takes a twentieth of that (curled, flat and unevenly stiff rods that were
-// kicked, see test_rod_motion.c).
+// damps nothing but stretch, takes a twentieth of that (curled, flat and unevenly stiff rods that
+// were kicked, see test_rod_motion.c).
 double fil_nodal_largest_step(const FilRod *rod) {
     const FilNodal *nodal = rod->data;
     double rate = sqrt(fil_norm3(rod->gravity) / rod->state[1]);

@@ -348,7 +348,7 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
 }
 
 FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
-    FilRodStepInfo unused;
+    FilRodStepInfo unused = {0};
     FilRodStepInfo *result = info != NULL ? info : &unused;
     *result = (FilRodStepInfo){0};
     FIL_TRY(fil_rod_check_step(rod, dt, error));

@@ -15,6 +15,7 @@ typedef struct Making {
     const FilWorldTry *step;
     const FilRows *rows;
     double **room; // [threads] scratch
+    int **made;    // [threads] of points that are in it
 } Making;
 
 // --- who touches whom ----------------------------------------------------------------------------
@@ -209,7 +210,7 @@ static void make_body(void *context, int body) {
     double *room = making->room[fil_thread_index()];
     Points points = {.dense = room, .widest = widest_of(self)};
     points.J = room + 6 * (ptrdiff_t)self->dof_count;
-    points.made = (int *)(points.J + 6 * (ptrdiff_t)points.widest * self->point_count);
+    points.made = making->made[fil_thread_index()];
     memset(points.made, 0, sizeof(int) * (size_t)self->point_count);
     for (int k = rows->body_start[body]; k < rows->body_start[body + 1]; k++) {
         const FilIncidence *incidence = &rows->incidences[k];
@@ -226,17 +227,20 @@ static void make_body(void *context, int body) {
 
 // Scratch for every thread: Jacobians at the points of any one body.
 static FilStatus reserve_room(FilWorld *world, Making *making, FilError *error) {
-    size_t most = 1;
+    size_t most = 1, points = 1;
     for (int k = 0; k < world->body_count; k++) {
         const FilBody *body = &world->bodies[k];
-        size_t need = (size_t)body->point_count * (6 * (size_t)widest_of(body) + 1) +
-                      6 * (size_t)body->dof_count;
+        size_t count = (size_t)body->point_count;
+        size_t need = 6 * (count * (size_t)widest_of(body) + (size_t)body->dof_count);
         bool used = making->rows->body_start[k] < making->rows->body_start[k + 1];
         most = used && need > most ? need : most;
+        points = used && count > points ? count : points;
     }
     making->room = FIL_NEW(&world->scratch, double *, world->threads);
-    for (int t = 0; making->room != NULL && t < world->threads; t++) {
+    making->made = FIL_NEW(&world->scratch, int *, world->threads);
+    for (int t = 0; !world->scratch.failed && t < world->threads; t++) {
         making->room[t] = FIL_NEW(&world->scratch, double, most);
+        making->made[t] = FIL_NEW(&world->scratch, int, points);
     }
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the rows of %d contacts",

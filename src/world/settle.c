@@ -69,7 +69,7 @@ FilStatus fil_world_settle(FilWorld *world, const FilSettleSettings *settings, F
     const FilSettleSettings defaults = fil_settle_settings_default();
     const FilSettleSettings *use = settings != NULL ? settings : &defaults;
     FIL_TRY(check_settings(use, error));
-    FilSettleInfo unused;
+    FilSettleInfo unused = {0};
     FilSettleInfo *result = info != NULL ? info : &unused;
     *result = (FilSettleInfo){.residual = HUGE_VAL};
     double time = world->time, dt = world->def.step, mass = fil_world_mass(world);

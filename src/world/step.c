@@ -456,7 +456,7 @@ FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo 
 }
 
 FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
-    FilStepInfo unused;
+    FilStepInfo unused = {0};
     FilStepInfo *result = info != NULL ? info : &unused;
     *result = (FilStepInfo){.outcome = FIL_CONVERGED};
     double start = fil_seconds();
