@@ -411,8 +411,9 @@ static double height_between(const FilRod *low, const FilRod *high) {
     double least = 1.0;
     for (int i = 0; i < SAMPLES * SAMPLES; i++) {
         for (int end = 0; end < 2; end++) {
-            fil_rod_at(low, (double)(i / SAMPLES + end) / SAMPLES, &a[end], NULL);
-            fil_rod_at(high, (double)(i % SAMPLES + end) / SAMPLES, &b[end], NULL);
+            int along = i / SAMPLES + end, across = i % SAMPLES + end;
+            fil_rod_at(low, (double)along / SAMPLES, &a[end], NULL);
+            fil_rod_at(high, (double)across / SAMPLES, &b[end], NULL);
         }
         double d[2], e[2], g0[2];
         for (int k = 0; k < 2; k++) {
