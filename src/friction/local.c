@@ -122,6 +122,7 @@ static bool solve_subset(const FilLocalBlock *block, unsigned mask, double *r) {
     double A[D * D], x[D], u[D] = {0.0};
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
+            // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): W is filled d x d
             A[n * i + j] = block->W[d * index[i] + index[j]];
         }
     }

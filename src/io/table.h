@@ -51,17 +51,17 @@ typedef struct FilTable FilTable;
 
 typedef struct FilField {
     const char *name;
-    FilFieldType type;
     size_t offset;
-    const char *text;     // one line: what it is
-    const char *unit;     // SI, NULL: none
-    const char *standard; // the default, as JSON; NULL: none
-    FilFieldRange range;
-    double low, high; // of FIL_RANGE_BETWEEN
-    int size;         // of vectors
-    bool required;
+    const char *text;         // one line: what it is
+    const char *unit;         // SI, NULL: none
+    const char *standard;     // the default, as JSON; NULL: none
+    double low, high;         // of FIL_RANGE_BETWEEN
     const char *const *names; // of names, ended by NULL
     const FilTable *table;    // of objects
+    FilFieldType type;
+    FilFieldRange range;
+    int size; // of vectors
+    bool required;
 } FilField;
 
 struct FilTable {
