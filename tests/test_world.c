@@ -497,6 +497,58 @@ static void a_joint_holds_a_rod_to_a_body(void) {
     fil_world_destroy(world);
 }
 
+// Over a cylinder that lies 5 cm above the floor, so that both ends come to the floor.
+static void a_rod_draped_over_a_cylinder_settles_in_every_model(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilError error;
+        FilWorldDef def = fil_world_def_default();
+        def.solver.thread_count = 1;
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        (void)add_floor(world);
+        FilObstacleDef cylinder = {
+            .shape = {.kind = FIL_SHAPE_CYLINDER, .radius = 0.05, .length = 1.0},
+            .pose = {.position = {0.0, 0.0, 0.1}, .axis = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}}};
+        FilSurface surface = fil_surface_default();
+        int obstacle;
+        must(fil_world_add_obstacle(world, &cylinder, &surface, &obstacle, &error), &error);
+        FilRodDef rod_def = log_def(model, 0.165);
+        rod_def.root.position[0] = -0.45;
+        rod_def.section.young = 2e7;
+        rod_def.element_count = 20;
+        FilRod *rod = add_rod(world, &rod_def, 1);
+        FilSettleInfo info;
+        must(fil_world_settle(world, NULL, &info, &error), &error);
+        CHECK(info.converged && info.residual <= 1e-6 && info.steps <= 100);
+        FilPose root, tip;
+        fil_rod_at(rod, 0.0, &root, NULL);
+        fil_rod_at(rod, 1.0, &tip, NULL);
+        CHECK_NEAR(root.position[2], 0.01, 0.0, 1e-4);
+        CHECK_NEAR(tip.position[2], 0.01, 0.0, 1e-4);
+        CHECK(middle_of(rod, 2) > 0.1); // it lies on the cylinder
+        CHECK(fil_world_time(world) == 0.0);
+        fil_world_destroy(world);
+    }
+}
+
+// The comparator creeps at the part of its slip speed that the push is of the friction.
+static void regularised_friction_creeps(void) {
+    FilWorldDef def = exact_def(1e-3);
+    def.law = FIL_LAW_REGULARISED;
+    def.slip_speed = 1e-3;
+    FilWorld *world = make_world(&def, 0.4, 0.0);
+    (void)add_floor(world);
+    FilRodDef rod_def = log_def(FIL_ROD_CHAIN, 0.01);
+    FilRod *rod = add_rod(world, &rod_def, 2);
+    push_along(rod, 3.0);
+    for (int k = 0; k < 300; k++) {
+        (void)take_step(world);
+    }
+    FilRate rate;
+    fil_rod_at(rod, 0.5, NULL, &rate);
+    CHECK_NEAR(rate.velocity[0], 1e-3 * 3.0 / (0.4 * g), 0.05, 0.0);
+    fil_world_destroy(world);
+}
+
 static void after_warm_up_a_step_allocates_nothing(void) {
     FailingAllocator memory = {0};
     const FilAllocator allocator = failing_allocator(&memory);
@@ -622,6 +674,8 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(a_world_goes_on_from_its_state_as_if_nothing_had_happened)            \
     X(rods_shot_at_each_other_never_pass_through)                           \
     X(a_joint_holds_a_rod_to_a_body)                                        \
+    X(a_rod_draped_over_a_cylinder_settles_in_every_model)                  \
+    X(regularised_friction_creeps)                                          \
     X(after_warm_up_a_step_allocates_nothing)                               \
     X(every_allocation_may_fail)                                            \
     X(bad_definitions_are_refused_by_name)                                  \
