@@ -55,10 +55,9 @@ typedef struct FilWorldDef {
     int max_newton;   ///< linearisations of elasticity in a step with contacts, at least 1
     int max_halvings; ///< how often a step may be halved that is too violent, 0 to 20
     bool unswept;     ///< leave out the swept check after each step: things may pass through
-    bool sleeping;    ///< bodies that come to rest are left alone until touched
 } FilWorldDef;
 
-/// 1 ms, gravity along -z, exact friction to 1e-8, all threads, no sleeping.
+/// 1 ms, gravity along -z, exact friction to 1e-8, all threads.
 FIL_API FilWorldDef fil_world_def_default(void);
 
 typedef struct FilWorld FilWorld;

@@ -100,7 +100,7 @@ typedef struct FilWorkContact {
 struct FilWorld {
     FilWorldDef def;
     FilAllocator allocator;
-    FilArena scratch, candidates_arena;
+    FilArena scratch;
     FilFrictionWorkspace *workspace;
     FilGrid *grid;
 
@@ -149,7 +149,7 @@ typedef struct FilWorldTry {
     const int (*pairs)[2];  // candidates of the broad phase
     int64_t pair_count;
     FilWorkContact *contacts;
-    int contact_count, contact_room;
+    int contact_count;
     double *r, *u; // [3 contact_count]
 } FilWorldTry;
 
