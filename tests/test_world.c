@@ -549,6 +549,37 @@ static void regularised_friction_creeps(void) {
     fil_world_destroy(world);
 }
 
+static void run_belt(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->position[0] += 0.1 * time;
+}
+
+static void a_moving_floor_takes_a_cube_along(void) {
+    FilError error;
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *world = make_world(&def, 0.5, 0.0);
+    FilObstacleDef belt = {.shape = {.kind = FIL_SHAPE_PLANE},
+                           .pose = {.axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+                           .motion = run_belt};
+    FilSurface surface = fil_surface_default();
+    int obstacle;
+    must(fil_world_add_obstacle(world, &belt, &surface, &obstacle, &error), &error);
+    FilRigidDef cube = cube_def(0.1, 0.05);
+    FilRigid *rigid = add_rigid(world, &cube);
+    FilRate rate;
+    for (int k = 0; k < 10; k++) {
+        (void)take_step(world);
+    }
+    fil_rigid_rate(rigid, &rate);
+    CHECK_NEAR(rate.velocity[0], 0.01 * 0.5 * g, 1e-6, 0.0); // sliding friction pulls it
+    for (int k = 0; k < 90; k++) {
+        (void)take_step(world);
+    }
+    fil_rigid_rate(rigid, &rate);
+    CHECK_NEAR(rate.velocity[0], 0.1, 1e-9, 0.0);
+    fil_world_destroy(world);
+}
+
 static void after_warm_up_a_step_allocates_nothing(void) {
     FailingAllocator memory = {0};
     const FilAllocator allocator = failing_allocator(&memory);
@@ -676,6 +707,7 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(a_joint_holds_a_rod_to_a_body)                                        \
     X(a_rod_draped_over_a_cylinder_settles_in_every_model)                  \
     X(regularised_friction_creeps)                                          \
+    X(a_moving_floor_takes_a_cube_along)                                    \
     X(after_warm_up_a_step_allocates_nothing)                               \
     X(every_allocation_may_fail)                                            \
     X(bad_definitions_are_refused_by_name)                                  \
