@@ -430,26 +430,17 @@ static FilStatus touch_all(FilWorld *world, FilWorldTry *step, FilError *error) 
 
 // --- laws and memory -----------------------------------------------------------------------------
 
-static const FilPairLaw *find_law(const FilWorld *world, int a, int b) {
-    for (int k = 0; k < world->law_count; k++) {
-        if (world->laws[k].a == (a < b ? a : b) && world->laws[k].b == (a < b ? b : a)) {
-            return &world->laws[k];
-        }
-    }
-    return NULL;
-}
-
 static FilStatus set_law(const FilWorld *world, FilWorkContact *contact, FilError *error) {
     int a = surface_of(world, &world->pieces[contact->a.piece])->material;
     int b = surface_of(world, &world->pieces[contact->b.piece])->material;
-    const FilPairLaw *law = find_law(world, a, b);
-    if (law == NULL && world->def.friction_default < 0.0) {
+    double mu = world->frictions[fil_world_friction(a, b)];
+    if (mu < 0.0 && world->def.friction_default < 0.0) {
         return fil_fail(error, FIL_E_ARGUMENT,
                         "materials %d and %d touch, but their friction is not set and there is no "
                         "friction_default",
                         a, b);
     }
-    contact->mu = law != NULL ? law->mu : world->def.friction_default;
+    contact->mu = mu >= 0.0 ? mu : world->def.friction_default;
     contact->restitution = fmax(world->materials[a].restitution, world->materials[b].restitution);
     return FIL_OK;
 }

@@ -139,7 +139,7 @@ void fil_world_destroy(FilWorld *world) {
     give_back(world, world->obstacles, world->obstacle_room, sizeof *world->obstacles);
     give_back(world, world->pieces, world->piece_room, sizeof *world->pieces);
     give_back(world, world->materials, world->material_room, sizeof *world->materials);
-    give_back(world, world->laws, world->law_room, sizeof *world->laws);
+    give_back(world, world->frictions, world->friction_room, sizeof *world->frictions);
     give_back(world, world->joints, world->joint_room, sizeof *world->joints);
     give_back(world, world->apart, world->apart_room, sizeof *world->apart);
     give_back(world, world->rods, world->rod_room, sizeof *world->rods);
@@ -179,6 +179,13 @@ FilStatus fil_world_add_material(FilWorld *world, double restitution, int *mater
     }
     FIL_TRY(fil_world_reserve(world, &world->materials, &world->material_room,
                               world->material_count + 1, sizeof(FilWorldMaterial), error));
+    const int64_t first = fil_world_friction(0, world->material_count),
+                  count = first + world->material_count + 1;
+    FIL_TRY(fil_world_reserve(world, &world->frictions, &world->friction_room, count,
+                              sizeof(double), error));
+    for (int64_t k = first; k < count; k++) {
+        world->frictions[k] = -1.0;
+    }
     world->materials[world->material_count] = (FilWorldMaterial){.restitution = restitution};
     *material = world->material_count++;
     return FIL_OK;
@@ -199,16 +206,7 @@ FilStatus fil_world_set_friction(FilWorld *world, int a, int b, double mu, FilEr
         return fil_fail(error, FIL_E_ARGUMENT, "mu is %g; it must be 0 or positive, and finite",
                         isnan(mu) ? (double)NAN : mu);
     }
-    int low = a < b ? a : b, high = a < b ? b : a;
-    for (int k = 0; k < world->law_count; k++) {
-        if (world->laws[k].a == low && world->laws[k].b == high) {
-            world->laws[k].mu = mu;
-            return FIL_OK;
-        }
-    }
-    FIL_TRY(fil_world_reserve(world, &world->laws, &world->law_room, world->law_count + 1,
-                              sizeof(FilPairLaw), error));
-    world->laws[world->law_count++] = (FilPairLaw){.a = low, .b = high, .mu = mu};
+    world->frictions[fil_world_friction(a, b)] = mu;
     return FIL_OK;
 }
 

@@ -52,11 +52,6 @@ typedef struct FilWorldMaterial {
     double restitution;
 } FilWorldMaterial;
 
-typedef struct FilPairLaw {
-    int a, b; // materials, a <= b
-    double mu;
-} FilPairLaw;
-
 // One side of a contact or joint in work.
 typedef struct FilPlace {
     int body; // -1: nothing that impulses move
@@ -108,11 +103,11 @@ struct FilWorld {
     FilObstacle *obstacles;
     FilPiece *pieces;
     FilWorldMaterial *materials;
-    FilPairLaw *laws;
+    double *frictions; // of pairs of materials, see fil_world_friction(); below 0: not set
     FilJoint *joints;
     int (*apart)[2]; // pairs of pieces at joints, which never touch; lower piece first, sorted
     int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room;
-    int material_count, material_room, law_count, law_room, joint_count, joint_room;
+    int material_count, material_room, friction_room, joint_count, joint_room;
     int apart_count, apart_room;
     int rod_count, rigid_count, point_count;
     int rooted_count;   // pieces that were looked at for their roots
@@ -161,6 +156,12 @@ double fil_world_mass(const FilWorld *world);
 /// Room for `count` items of `size` bytes in `*items`, keeping what is there.
 FilStatus fil_world_reserve(FilWorld *world, void *items, int *room, int64_t count, size_t size,
                             FilError *error);
+
+/// Where the friction of two materials is kept, whatever their order.
+static inline int64_t fil_world_friction(int a, int b) {
+    const int64_t low = a < b ? a : b, high = a < b ? b : a;
+    return high * (high + 1) / 2 + low;
+}
 
 // --- step.c --------------------------------------------------------------------------------------
 
