@@ -3,7 +3,7 @@
 // An arena is a list of chunks. The one in use is filled from the front; when a request does not
 // fit, the next chunk is tried, and a new one is taken when none fits. Releasing to a mark only
 // moves the mark; chunks go back to the allocator when the arena is destroyed. Chunks double in
-// size, so their number stays small.
+// size, so their number stays small; those of a small arena are all as small as its grain.
 //
 // Invariants: (1) chunks after `last` hold nothing in use, whatever their `used` says; (2) a
 // request that fails leaves the arena as it was, but for `failed`; (3) the chunks taken depend on
@@ -59,6 +59,12 @@ FilArena fil_arena_make(const FilAllocator *allocator) {
     return (FilArena){.allocator = allocator != NULL ? *allocator : fil_libc_allocator};
 }
 
+FilArena fil_arena_make_small(const FilAllocator *allocator, size_t grain) {
+    FilArena arena = fil_arena_make(allocator);
+    arena.grain = grain;
+    return arena;
+}
+
 void fil_arena_destroy(FilArena *arena) {
     FilArenaChunk *chunk = arena->first;
     while (chunk != NULL) {
@@ -81,8 +87,8 @@ static size_t find_room(const FilArenaChunk *chunk, size_t used, size_t bytes) {
 
 // Take a chunk with room for `bytes` from the allocator and put it at the end, after `tail`.
 static FilArenaChunk *add_chunk(FilArena *arena, FilArenaChunk *tail, size_t bytes) {
-    size_t size = first_chunk;
-    if (tail != NULL) {
+    size_t size = arena->grain != 0 ? arena->grain : first_chunk;
+    if (tail != NULL && arena->grain == 0) {
         size = tail->size < doubling_ends / 2 ? 2 * tail->size : doubling_ends;
     }
     const size_t need = sizeof(FilArenaChunk) + FIL_CACHE_LINE + bytes;

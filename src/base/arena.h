@@ -14,7 +14,8 @@ typedef struct FilArena {
     FilAllocator allocator;
     FilArenaChunk *first; // chunks in order of use
     FilArenaChunk *last;  // the one in use
-    bool failed;          // an allocation failed since the last reset
+    size_t grain; // size of its chunks; 0: the first has 64 KiB, each next one is twice as large
+    bool failed;  // an allocation failed since the last reset
 } FilArena;
 
 /// A place to return to: everything allocated after it is given back at once.
@@ -27,6 +28,9 @@ extern const FilAllocator fil_libc_allocator;
 
 /// Empty arena on `allocator` (NULL: libc's). No memory is taken yet.
 FilArena fil_arena_make(const FilAllocator *allocator);
+/// The same for one of many small things, which is filled once: chunks of `grain` bytes, so that
+/// little is taken that is not used.
+FilArena fil_arena_make_small(const FilAllocator *allocator, size_t grain);
 void fil_arena_destroy(FilArena *arena);
 
 /// `size` bytes, aligned to a cache line, not cleared. NULL, and arena->failed set, when there is

@@ -166,7 +166,7 @@ FilStatus fil_rod_create(const FilRodDef *def, const FilAllocator *allocator, Fi
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a rod");
     }
     memset(rod, 0, sizeof *rod);
-    rod->arena = fil_arena_make(memory);
+    rod->arena = fil_arena_make_small(memory, 4096);
     copy_scalars(rod, def);
     FilStatus status = build(rod, def, error);
     if (status != FIL_OK) {
