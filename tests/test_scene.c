@@ -1033,9 +1033,10 @@ static void a_million_rods_are_counted_before_they_are_made(void) {
     }
     fil_scene_destroy(scene);
     const FilSceneOptions limit = {.memory_limit = 8000000000};
-    CHECK(refused_with(text, &limit,
-                       "t.json asks for 1000000 rods with 4000000 elements and 0 bodies, about 137 "
-                       "GB; the limit is 8 GB"));
+    CHECK(
+        refused_with(text, &limit,
+                     "t.json asks for 1000000 rods with 4000000 elements and 0 bodies, about 87.2 "
+                     "GB; the limit is 8 GB"));
 }
 
 static void every_scene_in_the_folder_is_read(void) {

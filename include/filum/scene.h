@@ -119,13 +119,15 @@ typedef struct FilSceneEvent {
 typedef struct FilSceneContact {
     FilContactKind kind;
     FilFrictionLaw law;
-    double margin;     ///< m; 0: chosen from radii and speeds
-    double stiffness;  ///< N/m: penalty
-    double damping;    ///< N s/m: penalty
-    double slip_speed; ///< m/s: regularised
-    int facets;        ///< linearised
-    int substeps;      ///< most halvings of a violent step
-    bool sweep;        ///< the swept check after each step
+    double margin;      ///< m; 0: chosen from radii and speeds
+    double stiffness;   ///< N/m: penalty
+    double damping;     ///< N s/m: penalty
+    double slip_speed;  ///< m/s: regularised
+    int facets;         ///< linearised
+    int substeps;       ///< most halvings of a violent step
+    bool sweep;         ///< the swept check after each step
+    double sleep_speed; ///< m/s: see FilWorldDef
+    double sleep_after; ///< s
 } FilSceneContact;
 
 // What a result holds; bit k of FilSceneOutput.fields.

@@ -55,6 +55,10 @@ typedef struct FilWorldDef {
     int max_newton;   ///< linearisations of elasticity in a step with contacts, at least 1
     int max_halvings; ///< how often a step may be halved that is too violent, 0 to 20
     bool unswept;     ///< leave out the swept check after each step: things may pass through
+    /// m/s: bodies in contact of which no point was faster for `sleep_after` seconds fall asleep:
+    /// they keep still, and their contacts are not solved, until something acts on them. 0: none.
+    double sleep_speed;
+    double sleep_after; ///< s, above 0
 } FilWorldDef;
 
 /// 1 ms, gravity along -z, exact friction to 1e-8, all threads.
@@ -173,6 +177,7 @@ typedef struct FilStepInfo {
     int substeps;            ///< 1 unless the step was too violent
     int added_count;         ///< pairs that the swept check found, solved again
     int missed_count;        ///< of them not mended: 0 unless max_halvings was reached
+    int asleep_count;        ///< bodies that sleep after the step
     double penetration;      ///< m, deepest overlap when the step began
     double dissipated;       ///< J, by friction and impact
     FilStepSeconds seconds;
@@ -217,6 +222,16 @@ FIL_API FIL_MUST_CHECK FilStatus fil_world_settle(FilWorld *world,
                                                   const FilSettleSettings *settings,
                                                   FilSettleInfo *info, FilError *error);
 
+// --- sleep --------------------------------------------------------------------------------------
+
+/// Bodies that rest fall asleep where FilWorldDef.sleep_speed allows it. They wake, with all that
+/// they press on, when an awake body presses on them, what they touch, or what they are joined to
+/// or held by, moves, or when gravity, wind, loads or anything else of them is changed. Between two
+/// sleeping bodies contacts stay as they were.
+FIL_API bool fil_world_is_asleep(const FilWorld *world, FilBodyKind kind, int index);
+/// Wake a body and all that it presses on. Nothing happens when there is none of that number.
+FIL_API void fil_world_wake(FilWorld *world, FilBodyKind kind, int index);
+
 // --- contacts ------------------------------------------------------------------------------------
 
 // One table: what a contact did in the last step.
@@ -247,7 +262,8 @@ typedef struct FilContact {
     FilContactState state;
 } FilContact;
 
-/// The contacts of the last step; the array belongs to the world and lives until the next step.
+/// The contacts of the last step, then those among bodies that sleep; the array belongs to the
+/// world and lives until the next step.
 FIL_API const FilContact *fil_world_contacts(const FilWorld *world, int *count);
 
 /// Kinetic and potential energy of all bodies, J.

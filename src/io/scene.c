@@ -108,7 +108,9 @@ static void copy_settings(FilSceneBuild *build) {
                                        .slip_speed = contact->slip_speed,
                                        .facets = contact->facets,
                                        .substeps = contact->substeps,
-                                       .sweep = contact->sweep};
+                                       .sweep = contact->sweep,
+                                       .sleep_speed = contact->sleep_speed,
+                                       .sleep_after = contact->sleep_after};
     FilFrictionSettings *settings = &scene->friction_settings;
     *settings = fil_friction_settings_default();
     settings->solver = (FilFrictionSolver)spec->solver.name;

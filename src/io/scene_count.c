@@ -1,15 +1,15 @@
 // scene_count.c - how much a scene asks for, from its spec alone.
 //
 // Counts are exact, but for pieces where their number is left to the world. Bytes of a run are an
-// estimate: those of a rod were measured (allocator counted over rods of 10, 100 and 1000 elements;
-// none takes less than its first chunk, 64 KiB), those of a contact are the rows of H, H A^-1 and W
+// estimate: those of a rod were measured (allocator counted over rods of 4, 12 and 36 elements),
+// those of a contact are the rows of H, H A^-1 and W
 // that an average contact has; every piece is taken to have two contacts.
 #include "scene_build.h"
 
 #include <math.h>
 
 enum {
-    ROD_BYTES = 66000,
+    ROD_BYTES = 7000,
     CONTACT_BYTES = 2000,
     PIECE_BYTES = 400,
     FRAME_RAGGED = 100,
@@ -20,8 +20,8 @@ static const struct {
     int element;    // bytes
     int dofs, more; // per element, per rod
 } cost[FIL_ROD_MODEL_COUNT] = {
-    [FIL_ROD_HELIX] = {4600, 3, 0}, [FIL_ROD_CLOTHOID] = {4700, 3, 3}, [FIL_ROD_DER] = {4600, 4, 3},
-    [FIL_ROD_CORDE] = {2100, 7, 3}, [FIL_ROD_CHAIN] = {2100, 3, 3},
+    [FIL_ROD_HELIX] = {1900, 3, 0}, [FIL_ROD_CLOTHOID] = {2300, 3, 3}, [FIL_ROD_DER] = {2500, 4, 3},
+    [FIL_ROD_CORDE] = {1500, 7, 3}, [FIL_ROD_CHAIN] = {2200, 3, 3},
 };
 
 typedef struct Count {
@@ -46,7 +46,7 @@ static void add_rods(Count *count, const FilRodSpec *spec, double copies, bool o
     count->dofs += copies * (elements * cost[spec->model].dofs + cost[spec->model].more);
     count->pieces += copies * pieces;
     count->scene_bytes += copies * (sizeof(FilSceneRod) + 64.0 + 24.0 * (elements + 1) * tables);
-    count->run_bytes += copies * (fmax(ROD_BYTES, elements * cost[spec->model].element) +
+    count->run_bytes += copies * (ROD_BYTES + elements * cost[spec->model].element +
                                   pieces * (PIECE_BYTES + 2.0 * CONTACT_BYTES));
 }
 

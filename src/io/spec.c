@@ -421,6 +421,11 @@ static const FilField contact_fields[] = {
     FIELD(FilContactSpec, substeps, COUNT, "most halvings of a violent step", BETWEEN(0, 20),
           DEFAULT("6")),
     FIELD(FilContactSpec, sweep, FLAG, "swept check after each step", DEFAULT("true")),
+    FIELD(FilContactSpec, sleep_speed, NUMBER,
+          "what stays slower falls asleep until something touches it; 0: nothing does",
+          .unit = "m/s", NOT_NEGATIVE, DEFAULT("0")),
+    FIELD(FilContactSpec, sleep_after, NUMBER, "for so long", .unit = "s", POSITIVE,
+          DEFAULT("0.5")),
 };
 TABLE(contact, FilContactSpec, "How contact and friction are treated.");
 

@@ -214,6 +214,7 @@ typedef struct FilContactSpec {
     double margin, stiffness, damping, slip_speed;
     int facets, substeps;
     bool sweep;
+    double sleep_speed, sleep_after;
 } FilContactSpec;
 
 typedef struct FilSolverSpec {

@@ -45,6 +45,8 @@ static FilStatus make_world(FilStage *stage, int threads, FilError *error) {
     def.slip_speed = scene->contact.slip_speed;
     def.max_halvings = scene->contact.substeps;
     def.unswept = !scene->contact.sweep;
+    def.sleep_speed = scene->contact.sleep_speed;
+    def.sleep_after = scene->contact.sleep_after;
     return fil_world_create(&def, &stage->allocator, &stage->world, error);
 }
 

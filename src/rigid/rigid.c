@@ -469,6 +469,7 @@ void fil_rigid_jacobian(const FilRigid *rigid, const double at[3], double rows[1
 FilStatus fil_rigid_set_pose(FilRigid *rigid, const FilPose *pose, FilError *error) {
     FIL_TRY(check_pose(pose, error));
     place(rigid, pose);
+    rigid->revision++;
     return FIL_OK;
 }
 
@@ -477,12 +478,14 @@ FilStatus fil_rigid_set_rate(FilRigid *rigid, const FilRate *rate, FilError *err
     FIL_TRY(check_vector(rate->spin, "rate.spin", error));
     fil_copy3(rate->velocity, rigid->velocity);
     fil_copy3(rate->spin, rigid->velocity + 3);
+    rigid->revision++;
     return FIL_OK;
 }
 
 FilStatus fil_rigid_set_gravity(FilRigid *rigid, const double gravity[3], FilError *error) {
     FIL_TRY(check_vector(gravity, "gravity", error));
     fil_copy3(gravity, rigid->gravity);
+    rigid->revision++;
     return FIL_OK;
 }
 
@@ -492,6 +495,7 @@ FilStatus fil_rigid_set_load(FilRigid *rigid, const double force[3], const doubl
     FIL_TRY(check_vector(torque, "torque", error));
     fil_copy3(force, rigid->force);
     fil_copy3(torque, rigid->torque);
+    rigid->revision++;
     return FIL_OK;
 }
 
@@ -513,5 +517,6 @@ FilStatus fil_rigid_set_state(FilRigid *rigid, const double state[FIL_RIGID_STAT
     memcpy(rigid->centre, state, sizeof rigid->centre);
     memcpy(rigid->quaternion, q, sizeof rigid->quaternion);
     memcpy(rigid->velocity, state + 7, sizeof rigid->velocity);
+    rigid->revision++;
     return FIL_OK;
 }

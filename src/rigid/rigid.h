@@ -24,6 +24,7 @@ struct FilRigid {
 
     // parameters
     double gravity[3], force[3], torque[3];
+    unsigned revision; // grows with every change from outside, of parameters or state
 
     // state
     double centre[3];     // m

@@ -284,6 +284,7 @@ FilStatus fil_rod_set_state(FilRod *rod, const double *state, FilError *error) {
         scale_lengths(rod, state[1]);
     }
     memcpy(rod->state, state, sizeof(double) * (size_t)rod->state_count);
+    rod->revision++;
     rod->table->refresh(rod);
     return FIL_OK;
 }
@@ -302,6 +303,7 @@ FilStatus fil_rod_set_loads(FilRod *rod, const FilRodLoad *loads, int count, Fil
         memmove(rod->loads, loads, sizeof(FilRodLoad) * (size_t)count);
     }
     rod->load_count = count;
+    rod->revision++;
     return FIL_OK;
 }
 
@@ -313,6 +315,7 @@ FilStatus fil_rod_set_gravity(FilRod *rod, const double gravity[3], FilError *er
         }
     }
     fil_copy3(gravity, rod->gravity);
+    rod->revision++;
     return FIL_OK;
 }
 
@@ -327,6 +330,7 @@ FilStatus fil_rod_launch(FilRod *rod, const double velocity[3], const double spi
         return fil_fail(error, FIL_E_ARGUMENT, "a rod with an end that slides cannot be launched");
     }
     rod->table->launch(rod, velocity, spin);
+    rod->revision++;
     return FIL_OK;
 }
 
@@ -342,6 +346,7 @@ FilStatus fil_rod_set_natural(FilRod *rod, const double *curvatures, int count, 
         FIL_TRY(rod->table->check_natural(rod, element, curvatures + 3 * (size_t)i, error));
     }
     fil_rod_spread(curvatures, count, rod->element_count, rod->natural);
+    rod->revision++;
     rod->table->refresh(rod);
     return FIL_OK;
 }
@@ -352,6 +357,7 @@ FilStatus fil_rod_set_length(FilRod *rod, double length, FilError *error) {
                         isnan(length) ? (double)NAN : length, FIL_ROD_LENGTH);
     }
     fil_rod_grow_to(rod, length);
+    rod->revision++;
     return FIL_OK;
 }
 
@@ -367,5 +373,6 @@ FilStatus fil_rod_hold_shape(FilRod *rod, FilError *error) {
                         rod->table->name);
     }
     rod->table->hold_shape(rod);
+    rod->revision++;
     return FIL_OK;
 }

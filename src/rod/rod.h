@@ -60,6 +60,7 @@ struct FilRod {
     double damping, drag;
     FilRodLoad *loads; // [load_count], room for load_room
     int load_count, load_room;
+    unsigned revision; // grows with every change from outside, of parameters or state
 
     // state: one array; the first FIL_ROD_STATE numbers are the time and the length, the rest is
     // the model's: coordinates, velocities, reference frames

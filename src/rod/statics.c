@@ -474,6 +474,7 @@ FilStatus fil_rod_equilibrium(FilRod *rod, const FilStaticsSettings *settings, F
                         "at least 0",
                         used->tolerance, used->max_iterations);
     }
+    rod->revision++;
     FilArena arena = fil_arena_make(&rod->arena.allocator);
     FilStatics s;
     FilStatus status = start(&s, rod, &arena, error);

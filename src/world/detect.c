@@ -17,6 +17,7 @@
 #include "base/parallel.h"
 #include "math/vec3.h"
 #include "rod/rod.h"
+#include "sleep.h"
 
 void fil_world_solid(const FilWorld *world, const FilPiece *piece, FilShape *shape, FilPose *pose) {
     if (piece->obstacle >= 0) {
@@ -129,6 +130,9 @@ static bool are_neighbours(const FilWorld *world, const FilPiece *a, const FilPi
 static bool skip_pair(const void *user, int i, int j) {
     const FilWorld *world = user;
     const FilPiece *a = &world->pieces[i], *b = &world->pieces[j];
+    if (fil_piece_is_still(world, a) && fil_piece_is_still(world, b)) {
+        return true;
+    }
     if (a->obstacle >= 0 && b->obstacle >= 0) {
         return true;
     }
@@ -366,8 +370,10 @@ static void fill_range(void *context, int first, int last) {
 }
 
 FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error) {
+    const FilBox *boxes;
+    FIL_TRY(fil_world_hide_sleepers(world, step, &boxes, error));
     const FilGridQuery query = {.count = world->piece_count,
-                                .boxes = step->boxes,
+                                .boxes = boxes,
                                 .skip = skip_pair,
                                 .user = world,
                                 .threads = world->threads};
@@ -394,7 +400,8 @@ FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *err
         }
         for (int k = 0; k < world->piece_count; k++) {
             const FilPiece *piece = &world->pieces[k];
-            if (piece->obstacle < 0 && piece->rooted != i + 1 && !surface_of(world, piece)->ghost) {
+            if (piece->obstacle < 0 && piece->rooted != i + 1 && !surface_of(world, piece)->ghost &&
+                (plane->moves || !fil_piece_is_still(world, piece))) {
                 list[count][0] = k;
                 list[count++][1] = plane->piece;
             }

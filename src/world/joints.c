@@ -13,6 +13,7 @@
 #include "math/rotation.h"
 #include "math/vec3.h"
 #include "rod/rod.h"
+#include "sleep.h"
 
 // --- making --------------------------------------------------------------------------------------
 
@@ -198,6 +199,7 @@ FilStatus fil_world_add_joint(FilWorld *world, const FilJointDef *def, int *join
         Bt[k] = B[3 * (k % 3) + k / 3];
     }
     fil_multiply3(Bt, A, made.between);
+    fil_world_wake_all(world);
     world->joints[world->joint_count] = made;
     *joint = world->joint_count++;
     return FIL_OK;
@@ -258,6 +260,9 @@ FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *er
     }
     memcpy(contacts, step->contacts, sizeof(FilWorkContact) * (size_t)n);
     for (int i = 0; i < world->joint_count; i++) {
+        if (world->bodies[world->joints[i].a.body].island != 0) {
+            continue; // what it is joined to sleeps, too
+        }
         list_joint(world, &world->joints[i], contacts + n);
         n += world->joints[i].turning ? 1 : 2;
     }

@@ -125,6 +125,16 @@ static void sample_rod(const FilWorld *world, const FilBody *body, double *point
     }
 }
 
+// A rod that sleeps is where it fell asleep.
+static void copy_rest(const FilWorld *world, const FilBody *body, double *points, double *rates) {
+    ptrdiff_t first = 3 * (ptrdiff_t)body->first_point;
+    size_t bytes = sizeof(double) * 3 * (size_t)body->point_count;
+    memcpy(points + first, world->rest_points + first, bytes);
+    if (rates != NULL) {
+        memset(rates + first, 0, bytes);
+    }
+}
+
 typedef struct Sampling {
     const FilWorld *world;
     double *points, *rates;
@@ -134,7 +144,9 @@ static void sample_range(void *context, int first, int last) {
     const Sampling *sampling = context;
     for (int i = first; i < last; i++) {
         const FilBody *body = &sampling->world->bodies[i];
-        if (body->kind == FIL_BODY_ROD) {
+        if (body->kind == FIL_BODY_ROD && body->island != 0) {
+            copy_rest(sampling->world, body, sampling->points, sampling->rates);
+        } else if (body->kind == FIL_BODY_ROD) {
             sample_rod(sampling->world, body, sampling->points, sampling->rates);
         }
     }
@@ -148,7 +160,7 @@ void fil_world_sample(const FilWorld *world, int threads, double *points, double
 }
 
 static bool is_driven(const FilBody *body) {
-    if (body->kind != FIL_BODY_ROD) {
+    if (body->kind != FIL_BODY_ROD || body->island != 0) {
         return false;
     }
     const FilRod *rod = body->self;

@@ -8,7 +8,7 @@
 //
 // Time stands still: each step ends at the present time and begins dt before it, so that what is
 // driven is where it belongs at its end.
-#include "world.h"
+#include "sleep.h"
 
 #include <math.h>
 
@@ -74,6 +74,7 @@ FilStatus fil_world_settle(FilWorld *world, const FilSettleSettings *settings, F
     *result = (FilSettleInfo){.residual = HUGE_VAL};
     double time = world->time, dt = world->def.step, mass = fil_world_mass(world);
     double gravity = fil_norm3(world->def.gravity), size = typical_size(world);
+    fil_world_wake_all(world);
     stop_all(world);
     while (result->steps < use->max_steps) {
         FilStepInfo step = {.outcome = FIL_CONVERGED};

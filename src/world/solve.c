@@ -34,6 +34,10 @@ static void prepare_body(void *context, int i) {
     FilWorldTry *step = preparing->step;
     FilBody *body = &preparing->world->bodies[i];
     double *before = step->before + body->first_dof;
+    if (body->island != 0) { // it sleeps
+        memset(step->after + body->first_dof, 0, sizeof(double) * (size_t)body->dof_count);
+        return;
+    }
     if (preparing->first) {
         body->table->get_velocity(body->self, before);
     }

@@ -17,6 +17,7 @@
 #include "passing.h"
 #include "problem.h"
 #include "rod/rod.h"
+#include "sleep.h"
 #include "solve.h"
 
 static const double most_gain = 2e-3; // of the kinetic energy, in a step
@@ -63,7 +64,9 @@ static void save_states(const FilWorld *world, double *states) {
 static void restore_states(FilWorld *world, const double *states) {
     for (int i = 0; i < world->body_count; i++) {
         const FilBody *body = &world->bodies[i];
-        body->table->set_state(body->self, states + body->first_state);
+        if (body->island == 0) {
+            body->table->set_state(body->self, states + body->first_state);
+        }
     }
 }
 
@@ -78,6 +81,7 @@ static FilStatus move_obstacles(FilWorld *world, double dt, FilError *error) {
     for (int i = 0; i < world->obstacle_count; i++) {
         FilObstacle *obstacle = &world->obstacles[i];
         obstacle->next = obstacle->def.pose;
+        obstacle->moves = false;
         if (obstacle->def.motion == NULL) {
             continue;
         }
@@ -89,6 +93,7 @@ static FilStatus move_obstacles(FilWorld *world, double dt, FilError *error) {
         }
         FIL_TRY(fil_rod_axes_check((const double(*)[3])obstacle->next.axis,
                                    "obstacle: motion: axis", error));
+        obstacle->moves = !fil_poses_agree(&obstacle->pose, &obstacle->next);
     }
     return FIL_OK;
 }
@@ -138,7 +143,7 @@ static void find_carried(const FilWorld *world, const FilWorldTry *step, FilWork
         if (piece->obstacle >= 0) {
             fil_world_obstacle_rate(&world->obstacles[piece->obstacle], step->dt,
                                     places[side]->point, rate);
-        } else if (world->bodies[piece->body].kind == FIL_BODY_ROD) {
+        } else if (places[side]->body >= 0 && world->bodies[piece->body].kind == FIL_BODY_ROD) {
             find_driven(world, step, places[side], false, rate);
         }
         fil_add3(side == 0 ? 1.0 : -1.0, rate, contact->carried);
@@ -175,7 +180,7 @@ static void mark_touched(FilWorld *world, const FilWorldTry *step) {
 // move. Implicit Euler only ever loses some: what a rod has more after the step than before and
 // than the impulses did on it, it has from nowhere.
 static bool may_gain(const FilBody *body) {
-    if (body->kind != FIL_BODY_ROD || !body->linear) {
+    if (body->kind != FIL_BODY_ROD || !body->linear || body->island != 0) {
         return false;
     }
     const FilRod *rod = body->self;
@@ -236,6 +241,9 @@ static void advance_range(void *context, int first, int last) {
     const Moving *moving = context;
     for (int i = first; i < last; i++) {
         const FilBody *body = &moving->world->bodies[i];
+        if (body->island != 0) {
+            continue;
+        }
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
                                                   moving->step->after + body->first_dof);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
@@ -297,13 +305,20 @@ static int compare_memories(const void *x, const void *y) {
     return order != 0 ? order : (a->feature > b->feature) - (a->feature < b->feature);
 }
 
+void fil_memories_sort(FilWorld *world) {
+    if (world->memory_count > 0) {
+        qsort(world->memories, (size_t)world->memory_count, sizeof(FilMemory), compare_memories);
+    }
+}
+
 // What others may look at, and what the next step starts from.
 static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilStepInfo *info,
                                  FilError *error) {
     int n = step->contact_count;
-    FIL_TRY(fil_world_reserve(world, &world->contacts, &world->contact_room, n, sizeof(FilContact),
-                              error));
-    FIL_TRY(fil_world_reserve(world, &world->memories, &world->memory_room, n, sizeof(FilMemory),
+    const int64_t room = (int64_t)n + world->kept_count;
+    FIL_TRY(fil_world_reserve(world, &world->contacts, &world->contact_room, room,
+                              sizeof(FilContact), error));
+    FIL_TRY(fil_world_reserve(world, &world->memories, &world->memory_room, room, sizeof(FilMemory),
                               error));
     int count = 0;
     info->active_count = 0;
@@ -325,15 +340,17 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
         to_world(contact->frame, u, out->velocity);
         info->active_count += r[0] > 0.0;
         info->penetration = fmax(info->penetration, -contact->gap);
-        FilMemory *memory = &world->memories[count++];
+        FilMemory *memory = &world->memories[count];
         *memory = contact->memory;
+        memory->contact = count++;
         fil_copy3(out->impulse, memory->impulse);
         memory->rebounded = contact->memory.rebounded || fil_contact_rebounds(contact);
         info->dissipated -= fil_dot3(out->impulse, out->velocity);
     }
     info->contact_count = world->contact_count = world->memory_count = count;
-    if (count > 0) {
-        qsort(world->memories, (size_t)count, sizeof(FilMemory), compare_memories);
+    fil_memories_sort(world);
+    for (int k = 0; k < world->kept_count; k++) {
+        world->contacts[world->contact_count++] = world->kept[k].contact;
     }
     return FIL_OK;
 }
@@ -359,63 +376,72 @@ static FilStatus save_poses(FilWorld *world, FilPose **poses, FilError *error) {
 }
 
 // Where everything is and what comes near what.
-static FilStatus begin_try(FilWorld *world, double dt, FilWorldTry *step, FilError *error) {
+static FilStatus begin_try(FilWorld *world, double dt, FilWorldTry *step, bool *woken,
+                           FilError *error) {
     FIL_TRY(reserve_try(world, dt, step, error));
-    FIL_TRY(check_bodies(world, dt, error));
     FIL_TRY(move_obstacles(world, dt, error));
+    fil_world_wake_changed(world, dt);
+    FIL_TRY(check_bodies(world, dt, error));
     save_states(world, step->states);
     fil_world_sample(world, world->threads, step->points, step->rates);
     FIL_TRY(fil_world_sample_driven(world, step, error));
     FIL_TRY(fil_world_detect(world, step, error));
-    return fil_world_list_joints(world, step, error);
-}
-
-// Solve the step with the contacts that are known, and take it.
-static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info, bool *failed,
-                          bool *violent, FilError *error) {
-    for (int i = 0; i < step->contact_count; i++) {
-        find_carried(world, step, &step->contacts[i]);
-    }
-    mark_touched(world, step);
-    Measuring measuring = {.world = world, .energies = step->energies};
-    fil_parallel_ranges(world->body_count, 16, world->threads, measure_range, &measuring);
-    FIL_TRY(fil_world_solve(world, step, info, failed, error));
-    if (*failed) {
-        return FIL_OK;
-    }
-    double start = fil_seconds();
-    FilStatus status = advance_bodies(world, step, failed, error);
-    *violent = *failed || did_gain(world, step);
-    info->seconds.update += fil_seconds() - start;
-    return status;
-}
-
-// Make contacts of the pairs that passed through each other (NULL: none are to be). False when they
-// were contacts already.
-static FilStatus add_passed(FilWorld *world, FilWorldTry *step, const FilPassed *passed,
-                            FilStepInfo *info, bool *added, FilError *error) {
-    *added = false;
-    for (int k = 0; passed != NULL && k < passed->count; k++) {
-        bool one;
-        FIL_TRY(fil_world_add_contact(world, step, step->pairs[passed->list[k]], &one, error));
-        info->added_count += one;
-        *added = *added || one;
-    }
-    return FIL_OK;
+    *woken = fil_world_part_sleepers(world, step);
+    return *woken ? FIL_OK : fil_world_list_joints(world, step, error);
 }
 
 // What came of one round of a try.
 typedef struct Round {
     bool failed;  // a body refused the step, or left the range of numbers
     bool violent; // it must not stand unless there is no shorter one
+    bool woken;   // what slept is pressed on: the step was not taken
+    bool mend;    // what passed through something else is to become a contact
     FilPassed passed;
 } Round;
+
+// Solve the step with the contacts that are known, and take it.
+static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info, Round *round,
+                          FilError *error) {
+    for (int i = 0; i < step->contact_count; i++) {
+        find_carried(world, step, &step->contacts[i]);
+    }
+    mark_touched(world, step);
+    Measuring measuring = {.world = world, .energies = step->energies};
+    fil_parallel_ranges(world->body_count, 16, world->threads, measure_range, &measuring);
+    FIL_TRY(fil_world_solve(world, step, info, &round->failed, error));
+    round->woken = !round->failed && fil_world_wake_pressed(world, step);
+    if (round->failed || round->woken) {
+        return FIL_OK;
+    }
+    double start = fil_seconds();
+    FilStatus status = advance_bodies(world, step, &round->failed, error);
+    round->violent = round->failed || did_gain(world, step);
+    info->seconds.update += fil_seconds() - start;
+    return status;
+}
+
+// Make contacts of the pairs that passed through each other, at the start of the step, and wake
+// those of them that sleep. `added` is false when they were contacts already.
+static FilStatus add_passed(FilWorld *world, FilWorldTry *step, Round *round, FilStepInfo *info,
+                            bool *added, FilError *error) {
+    *added = false;
+    for (int k = 0; round->mend && k < round->passed.count; k++) {
+        const int *pair = step->pairs[round->passed.list[k]];
+        bool one;
+        round->woken = fil_world_wake_pair(world, pair) || round->woken;
+        FIL_TRY(fil_world_add_contact(world, step, pair, &one, error));
+        info->added_count += one;
+        *added = *added || one;
+    }
+    return FIL_OK;
+}
 
 static FilStatus try_round(FilWorld *world, FilWorldTry *step, const FilPose *poses,
                            FilStepInfo *info, Round *round, FilError *error) {
     *round = (Round){0};
-    FIL_TRY(take_try(world, step, info, &round->failed, &round->violent, error));
-    if (round->failed || world->def.contact != FIL_CONTACT_EXACT || world->def.unswept) {
+    FIL_TRY(take_try(world, step, info, round, error));
+    if (round->failed || round->woken || world->def.contact != FIL_CONTACT_EXACT ||
+        world->def.unswept) {
         return FIL_OK;
     }
     double start = fil_seconds();
@@ -425,34 +451,52 @@ static FilStatus try_round(FilWorld *world, FilWorldTry *step, const FilPose *po
     return status;
 }
 
-FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
-                             FilError *error) {
+// One step of `dt`, unless something wakes on the way: it is not taken then, but must be tried
+// again.
+static FilStatus try_awake(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
+                           bool *woken, FilError *error) {
     FilWorldTry step;
     FilPose *poses;
     Round round = {0};
     double start = fil_seconds();
-    FIL_TRY(begin_try(world, dt, &step, error));
+    *taken = false;
+    FIL_TRY(begin_try(world, dt, &step, woken, error));
     FIL_TRY(save_poses(world, &poses, error));
     info->seconds.collide += fil_seconds() - start;
-    for (int k = 0;; k++) {
+    for (int k = 0; !*woken && !*taken; k++) {
         FIL_TRY(try_round(world, &step, poses, info, &round, error));
         bool fine = !round.failed && !round.violent && round.passed.count == 0;
-        bool mend = !fine && !round.failed && !round.violent && k < MAX_ROUNDS, added = false;
-        FIL_TRY(add_passed(world, &step, mend ? &round.passed : NULL, info, &added, error));
-        if (fine || (last && !added && !round.failed)) {
+        bool added;
+        round.mend = !fine && !round.failed && !round.violent && k < MAX_ROUNDS;
+        *woken = round.woken;
+        *taken = !round.woken && (fine || (last && !round.mend && !round.failed));
+        if (*woken || *taken) {
             break;
         }
         restore_states(world, step.states);
-        if (!added) {
-            *taken = false;
+        FIL_TRY(add_passed(world, &step, &round, info, &added, error));
+        *woken = round.woken;
+        if (!added && !(round.mend && last)) {
             return FIL_OK;
         }
+        k = added ? k : MAX_ROUNDS; // it stands as it is
+    }
+    if (!*taken) {
+        return FIL_OK;
     }
     info->missed_count += round.passed.count;
-    *taken = true;
     finish_obstacles(world);
     world->time += dt;
     return record_contacts(world, &step, info, error);
+}
+
+FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
+                             FilError *error) {
+    bool woken;
+    do { // as often as there are islands asleep, at most
+        FIL_TRY(try_awake(world, dt, last, info, taken, &woken, error));
+    } while (woken);
+    return FIL_OK;
 }
 
 FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
@@ -488,6 +532,8 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
     }
     world->step_count++;
     world->time = world->def.step * (double)world->step_count;
+    FIL_TRY(fil_world_fall_asleep(world, error));
+    result->asleep_count = world->asleep_count;
     result->seconds.total = fil_seconds() - start;
     return FIL_OK;
 }

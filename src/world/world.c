@@ -8,6 +8,7 @@
 #include "math/rotation.h"
 #include "math/vec3.h"
 #include "rod/rod.h"
+#include "sleep.h"
 
 #define NAME(code, name, text) [code] = name,
 
@@ -31,6 +32,7 @@ FilWorldDef fil_world_def_default(void) {
         .slip_speed = 1e-3,
         .max_newton = 6,
         .max_halvings = 12,
+        .sleep_after = 0.5,
     };
 }
 
@@ -87,7 +89,11 @@ static FilStatus check_def(const FilWorldDef *def, FilError *error) {
         return fil_fail(error, FIL_E_ARGUMENT, "max_halvings is %d; it must be 0 to 20",
                         def->max_halvings);
     }
-    return FIL_OK;
+    if (!(def->sleep_speed >= 0.0 && isfinite(def->sleep_speed))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "sleep_speed is %g; it must be 0 or positive",
+                        isnan(def->sleep_speed) ? (double)NAN : def->sleep_speed);
+    }
+    return check_positive(def->sleep_after, "sleep_after", error);
 }
 
 FilStatus fil_world_create(const FilWorldDef *def, const FilAllocator *allocator, FilWorld **out,
@@ -145,6 +151,8 @@ void fil_world_destroy(FilWorld *world) {
     give_back(world, world->rods, world->rod_room, sizeof *world->rods);
     give_back(world, world->rigids, world->rigid_room, sizeof *world->rigids);
     give_back(world, world->contacts, world->contact_room, sizeof *world->contacts);
+    give_back(world, world->kept, world->kept_room, sizeof *world->kept);
+    give_back(world, world->rest_points, world->rest_room, sizeof *world->rest_points);
     give_back(world, world->memories, world->memory_room, sizeof *world->memories);
     FilAllocator memory = world->allocator;
     (void)memory.resize(memory.user, world, sizeof *world, 0);
@@ -207,6 +215,7 @@ FilStatus fil_world_set_friction(FilWorld *world, int a, int b, double mu, FilEr
                         isnan(mu) ? (double)NAN : mu);
     }
     world->frictions[fil_world_friction(a, b)] = mu;
+    fil_world_wake_all(world);
     return FIL_OK;
 }
 
@@ -345,6 +354,7 @@ FilStatus fil_world_add_obstacle(FilWorld *world, const FilObstacleDef *def,
     }
     FIL_TRY(fil_world_add_solid(world, -1, world->obstacle_count, &def->shape, &made.piece, error));
     world->obstacles[world->obstacle_count] = made;
+    fil_world_wake_all(world);
     *obstacle = world->obstacle_count++;
     return FIL_OK;
 }

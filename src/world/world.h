@@ -27,6 +27,10 @@ typedef struct FilBody {
     int64_t first_state;          // among all states
     double wind;                  // part of the wind that reaches it
     bool touched;                 // in this step: by a contact or a joint
+    bool driven;                  // in this step: a held end moves
+    int island;                   // of bodies that sleep: 1 + its lowest body; 0: it is awake
+    double calm;                  // s: for how long it has been slower than sleep_speed
+    unsigned revision;            // of the rod or rigid body when it fell asleep
 } FilBody;
 
 typedef struct FilObstacle {
@@ -34,6 +38,7 @@ typedef struct FilObstacle {
     FilSurface surface;
     int piece;
     FilPose pose, next; // now, and at the end of the step
+    bool moves;         // in this step
 } FilObstacle;
 
 // A capsule of a rod, a rigid body or an obstacle: what the broad phase works with.
@@ -76,7 +81,14 @@ typedef struct FilMemory {
     bool rebounded;    // restitution was applied
     double approach;   // m/s: how fast it closed when it was first seen
     double impulse[3]; // N s, world axes
+    int contact;       // of the world, that it is about
 } FilMemory;
+
+// A contact of bodies that sleep.
+typedef struct FilKept {
+    FilMemory memory;
+    FilContact contact;
+} FilKept;
 
 // A contact, or one of the two halves of a joint, in work: 3 rows of the friction problem.
 typedef struct FilWorkContact {
@@ -121,8 +133,13 @@ struct FilWorld {
 
     // contacts of the last step, and what they leave
     FilContact *contacts;
-    FilMemory *memories; // sorted by piece and feature
-    int contact_count, contact_room, memory_count, memory_room;
+    FilMemory *memories;                                        // sorted by piece and feature
+    int contact_count, contact_room, memory_count, memory_room; // room for those kept, too
+
+    // sleep
+    FilKept *kept;       // contacts among bodies that sleep
+    double *rest_points; // [point_count][3] of rods that sleep
+    int kept_count, kept_room, rest_room, asleep_count;
 };
 
 /// The arrays of one try at a step, all in scratch.
@@ -162,6 +179,9 @@ static inline int64_t fil_world_friction(int a, int b) {
     const int64_t low = a < b ? a : b, high = a < b ? b : a;
     return high * (high + 1) / 2 + low;
 }
+
+/// Bring the memories to their order.
+void fil_memories_sort(FilWorld *world);
 
 // --- step.c --------------------------------------------------------------------------------------
 
