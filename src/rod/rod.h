@@ -21,6 +21,7 @@
 #define FIL_ROD_ROWS 12          // rows that hold both ends, at most
 #define FIL_ROD_LENGTH 1e15      // m: no rod is longer
 #define FIL_ROD_LONGEST_STEP 1e9 // s
+#define FIL_ROD_GRAIN 4096       // bytes: memory is taken in pieces of this size, or larger
 
 typedef struct FilRodTable FilRodTable;
 
@@ -92,6 +93,9 @@ struct FilRodTable {
     // Bring driven ends to where they are held at time 0 (tip_start is known by now). NULL: they
     // are rows, or there already.
     void (*place_ends)(FilRod *rod);
+
+    // Take over the state of a rod that differs in how its ends are held alone. NULL: all of it.
+    void (*adopt)(FilRod *rod, const FilRod *from);
 
     // Place and factor A at the present state, linearised at the velocity `guess` (NULL: the
     // present one), and write rhs. Returns the residual |A guess - rhs| of the nonlinear step,
@@ -209,6 +213,9 @@ FilStatus fil_statics_hessian(FilRod *rod, double *H, double *residual, FilError
 /// rod->before is the velocity at its start. Returns how far from where they are held the ends will
 /// be, to first order, relative to the length (m, rad): 0 unless the rod cannot follow.
 double fil_rod_hold_ends(FilRod *rod, double dt, double *x);
+
+/// Scratch of the step, when dof_count, row_count and state_count are known.
+FilStatus fil_rod_reserve_step(FilRod *rod, FilError *error);
 
 /// Allocate the state: `count` numbers of the model's own, which follow the common ones. Returns
 /// where they start, NULL when there is no memory.

@@ -241,13 +241,18 @@ static FilStatus reserve_body(FilWorld *world, int **kind, int *room, int count,
     return fil_world_reserve(world, kind, room, count + 1, sizeof(int), error);
 }
 
+// Velocities and states of all bodies follow each other in the order of the bodies.
+static void number_body(FilWorld *world, FilBody *body) {
+    body->first_dof = world->dof_count;
+    body->first_state = world->state_count;
+    world->dof_count += body->dof_count;
+    world->state_count += body->table->state_count(body->self);
+}
+
 static void enter_body(FilWorld *world, const FilBody *body) {
     FilBody *entered = &world->bodies[world->body_count++];
     *entered = *body;
-    entered->first_dof = world->dof_count;
-    entered->first_state = world->state_count;
-    world->dof_count += body->dof_count;
-    world->state_count += body->table->state_count(body->self);
+    number_body(world, entered);
 }
 
 static double surface_radius(const FilRod *rod, const FilSurface *surface) {
@@ -481,6 +486,28 @@ FilStatus fil_world_set_wind(FilWorld *world, const double wind[3], FilError *er
         return status;
     }
     fil_copy3(wind, world->def.wind);
+    return FIL_OK;
+}
+
+FilStatus fil_world_release(FilWorld *world, int rod, bool tip, FilError *error) {
+    if (rod < 0 || rod >= world->rod_count) {
+        return fil_fail(error, FIL_E_ARGUMENT, "rod is %d; there are %d", rod, world->rod_count);
+    }
+    FilBody *body = &world->bodies[world->rods[rod]];
+    FilRod *self = body->self;
+    FIL_TRY(fil_rod_release(self, tip, error));
+    body->dof_count = self->dof_count;
+    world->dof_count = world->state_count = 0;
+    for (int i = 0; i < world->body_count; i++) {
+        number_body(world, &world->bodies[i]);
+    }
+    for (int k = 0; k < body->piece_count; k++) {
+        int at = body->first_piece + (tip ? body->piece_count - 1 - k : k);
+        if (world->pieces[at].rooted == 0) {
+            break;
+        }
+        world->pieces[at].rooted = 0;
+    }
     return FIL_OK;
 }
 
