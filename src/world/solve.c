@@ -230,6 +230,24 @@ static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows 
     return FIL_OK;
 }
 
+// Show a problem to whoever looks.
+static FilStatus show_problem(FilWorld *world, const FilWorldTry *step, const Active *active,
+                              const FilFrictionProblem *problem, const double *r, FilError *error) {
+    FilArenaMark mark = fil_arena_mark(&world->scratch);
+    bool *fresh = FIL_NEW(&world->scratch, bool, (size_t)active->count + 1);
+    if (fresh == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
+                        active->count);
+    }
+    for (int a = 0; a < active->count; a++) {
+        int i = active->list[a];
+        fresh[a] = !active->guessed[i] && !step->contacts[i].known;
+    }
+    world->watch(world->watch_user, problem, r, fresh);
+    fil_arena_release(&world->scratch, mark);
+    return FIL_OK;
+}
+
 // Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
 static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
                               const Active *active, const FilFrictionProblem *problem,
@@ -250,6 +268,9 @@ static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows 
         } else {
             guess_impulse(&step->contacts[i], problem, a, r);
         }
+    }
+    if (world->watch != NULL) {
+        FIL_TRY(show_problem(world, step, active, problem, solution.r, error));
     }
     FilFrictionInfo solve;
     FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));
