@@ -32,8 +32,8 @@ typedef struct Recorder {
     bool recorded; // in this step
 } Recorder;
 
-static void on_problem(void *user, const FilFrictionProblem *problem, const double *r,
-                       const bool *fresh) {
+static void watch_problem(void *user, const FilFrictionProblem *problem, const double *r,
+                          const bool *fresh) {
     Recorder *recorder = user;
     if (recorder->recorded || recorder->waited < recorder->source->every ||
         problem->block_count < recorder->source->contacts || cli_is_interrupted()) {
@@ -45,7 +45,7 @@ static void on_problem(void *user, const FilFrictionProblem *problem, const doub
 }
 
 static void on_begin(void *user, FilWorld *world) {
-    fil_world_watch_problems(world, on_problem, user);
+    fil_world_watch_problems(world, watch_problem, user);
 }
 
 static bool on_step(void *user, const FilStepInfo *info) {
@@ -56,13 +56,13 @@ static bool on_step(void *user, const FilStepInfo *info) {
     return recorder->left > 0;
 }
 
-CliStatus bench_record(const BenchOptions *options, int count, BenchOnProblem *on_each,
+CliStatus bench_record(const BenchOptions *options, int count, BenchOnProblem *on_problem,
                        void *user) {
     CliStatus worst = CLI_FINE;
     for (int k = 0; k < SOURCES && !cli_is_interrupted(); k++) {
         // the first sources give what is left over
         const int some = count / SOURCES + (k < count % SOURCES ? 1 : 0);
-        Recorder recorder = {.source = &sources[k], .on_problem = on_each, .user = user};
+        Recorder recorder = {.source = &sources[k], .on_problem = on_problem, .user = user};
         recorder.left = some;
         BenchPlan plan = {.scene = sources[k].scene, .threads = options->threads, .seconds = 1e9};
         BenchRun run;

@@ -100,7 +100,7 @@ static double find_median(double *values, int count) {
 
 static void sum_window(const Meter *meter) {
     BenchRun *run = meter->run;
-    double wall[BENCH_WINDOW], cpu[BENCH_WINDOW], active = 0.0, iterations = 0.0;
+    double wall[BENCH_WINDOW] = {0}, cpu[BENCH_WINDOW] = {0}, active = 0.0, iterations = 0.0;
     for (int k = 0; k < meter->best_count; k++) {
         const FilStepInfo *info = &meter->best[k].info;
         wall[k] = info->seconds.total;
@@ -137,6 +137,19 @@ static const CliTemplate *find_template(const char *name) {
 
 bool bench_scene_exists(const char *name) {
     return find_template(name) != NULL;
+}
+
+bool bench_scene_is_wanted(const BenchOptions *options, const char *name, const char *scene) {
+    bool wanted = options->scene.count == 0;
+    for (int k = 0; k < options->scene.count; k++) {
+        wanted = wanted || strcmp(options->scene.items[k], name) == 0 ||
+                 strcmp(options->scene.items[k], scene) == 0;
+    }
+    if (wanted && !bench_scene_exists(scene)) {
+        cli_say("%s is left out: this program carries no scene %s", name, scene);
+        return false;
+    }
+    return wanted;
 }
 
 static CliStatus open_scene(Meter *meter) {

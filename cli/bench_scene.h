@@ -59,6 +59,10 @@ CliStatus bench_scene_run(const BenchPlan *plan, BenchRun *out);
 /// Is there such a scene?
 bool bench_scene_exists(const char *name);
 
+/// Was it asked for, by its own name or that of the scene that it is made from? Without --scene
+/// everything is, as far as the program carries it: what is left out is said.
+bool bench_scene_is_wanted(const BenchOptions *options, const char *name, const char *scene);
+
 /// A plan with the limits that the options give.
 BenchPlan bench_scene_plan(const char *scene, const BenchOptions *options);
 

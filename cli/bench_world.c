@@ -263,11 +263,8 @@ static void print_detect(const Result *results, int count, bool json) {
 static int choose_rows(const BenchOptions *options, Row *chosen, int room) {
     int count = 0;
     for (int k = 0; k < ROWS && options->scene.count == 0; k++) {
-        if (bench_scene_exists(rows[k].scene)) {
+        if (bench_scene_is_wanted(options, rows[k].name, rows[k].scene)) {
             chosen[count++] = rows[k];
-        } else {
-            cli_say("%s is left out: this program carries no scene %s", rows[k].name,
-                    rows[k].scene);
         }
     }
     for (int i = 0; i < options->scene.count && count < room; i++) {

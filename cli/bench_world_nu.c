@@ -26,7 +26,7 @@ typedef struct Profile {
 
 static bool on_step(void *user, const FilStepInfo *info) {
     Profile *profile = user;
-    if (info->contact_count == 0 || info->iterations == 0) {
+    if (info->active_count == 0) {
         return true;
     }
     const int k = (int)fmin(info->conditioning / bin_width, BINS - 1);
@@ -93,7 +93,7 @@ CliStatus bench_world_nu(const BenchOptions *options) {
         Profile profile = {0};
         BenchRun run;
         BenchPlan plan = bench_scene_plan(heaps[k].scene, options);
-        if (!bench_scene_exists(heaps[k].scene)) {
+        if (!bench_scene_is_wanted(options, heaps[k].name, heaps[k].scene)) {
             continue;
         }
         bench_scene_change(&plan, "solver.name=newton");

@@ -104,32 +104,40 @@ static void print_threads(const char *scene, const BenchRun run[2], bool json) {
 #undef GAIN
 }
 
+static CliStatus compare_threads(const char *scene, const BenchOptions *options) {
+    BenchRun run[2];
+    BenchPlan plan = bench_scene_plan(scene, options);
+    plan.steps = plan.steps > 0 ? plan.steps : 100;
+    plan.threads = 1;
+    plan.hash = true;
+    const CliStatus one = bench_scene_run(&plan, &run[0]);
+    if (cli_is_interrupted() || run[0].steps == 0) {
+        return one;
+    }
+    plan.steps = run[0].steps; // as far as that went
+    plan.threads = 2;
+    plan.seconds = 1e6;
+    const CliStatus two = bench_scene_run(&plan, &run[1]);
+    if (run[1].steps > 0) {
+        print_threads(scene, run, options->json);
+    }
+    return worse(one, two);
+}
+
 CliStatus bench_world_threads(const BenchOptions *options) {
     static const char *const scenes[] = {"hair-2000", "spaghetti-31"};
+    const int given = options->scene.count;
     CliStatus worst = CLI_FINE;
     if (!options->json) {
         (void)printf("\nTwo threads against one, the same steps: at least 1.6, hoped for 1.9. "
                      "Phases are means.\n\n%-14s %8s %6s %10s %10s %6s\n",
                      "scene", "contacts", "steps", "1: s/step", "2: s/step", "gain");
     }
-    for (size_t k = 0; k < sizeof scenes / sizeof *scenes && !cli_is_interrupted(); k++) {
-        BenchRun run[2];
-        BenchPlan plan = bench_scene_plan(scenes[k], options);
-        if (!bench_scene_exists(scenes[k])) {
-            continue;
+    for (int k = 0; k < (given > 0 ? given : 2) && !cli_is_interrupted(); k++) {
+        const char *scene = given > 0 ? options->scene.items[k] : scenes[k];
+        if (bench_scene_is_wanted(options, scene, scene)) {
+            worst = worse(worst, compare_threads(scene, options));
         }
-        plan.steps = plan.steps > 0 ? plan.steps : 100;
-        plan.threads = 1;
-        plan.hash = true;
-        worst = worse(worst, bench_scene_run(&plan, &run[0]));
-        plan.steps = run[0].steps; // as far as that went
-        plan.threads = 2;
-        plan.seconds = 1e6;
-        if (cli_is_interrupted() || run[0].steps == 0) {
-            break;
-        }
-        worst = worse(worst, bench_scene_run(&plan, &run[1]));
-        print_threads(scenes[k], run, options->json);
     }
     return worst;
 }
@@ -197,8 +205,7 @@ CliStatus bench_world_seed(const BenchOptions *options) {
         const SeedRow *row = &seed_rows[k];
         BenchRun run;
         BenchPlan plan = bench_scene_plan(row->scene, options);
-        if (!bench_scene_exists(row->scene)) {
-            cli_say("%s is left out: this program carries no scene %s", row->name, row->scene);
+        if (!bench_scene_is_wanted(options, row->name, row->scene)) {
             continue;
         }
         for (int i = 0; i < 3; i++) {
