@@ -359,7 +359,7 @@ typedef struct Local {
     CliStatus status;
 } Local;
 
-static void add_recorded(void *user, const char *scene, const FilFrictionProblem *problem,
+static bool add_recorded(void *user, const char *scene, const FilFrictionProblem *problem,
                          const double *r, const bool *fresh) {
     (void)r;
     (void)fresh;
@@ -371,6 +371,7 @@ static void add_recorded(void *user, const char *scene, const FilFrictionProblem
         close_case(&it);
     }
     local->status = status > local->status ? status : local->status;
+    return true;
 }
 
 static CliStatus run_local(const CliJobs *jobs, const BenchOptions *options,

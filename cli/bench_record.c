@@ -6,11 +6,13 @@
 
 #include "bench_scene.h"
 
+#include <stdlib.h>
+
 typedef struct Source {
     const char *scene;
     const char *changes[2];
     int every;    // steps from one problem to the next
-    int contacts; // that a problem must have
+    int contacts; // of a problem, at least, that would overlap without impulses
 } Source;
 
 static const Source sources[] = {
@@ -32,16 +34,37 @@ typedef struct Recorder {
     bool recorded; // in this step
 } Recorder;
 
+// Contacts that would overlap without impulses.
+static int count_closing(const FilFrictionProblem *problem) {
+    int count = 0;
+    for (int i = 0; i < problem->block_count; i++) {
+        count += problem->b[3 * (ptrdiff_t)i] < 0.0;
+    }
+    return count;
+}
+
+// Is r = 0 as good as a solution? Then there is nothing to measure.
+static bool is_trivial(const FilFrictionProblem *problem) {
+    double *zero = calloc(3 * (size_t)problem->block_count + 1, sizeof *zero);
+    FilResidual residual = {0};
+    FilError error;
+    const bool known =
+        zero != NULL && fil_friction_residual(problem, zero, NULL, &residual, &error) == FIL_OK;
+    free(zero);
+    return !known || residual.scaled < 1e-3;
+}
+
 static void watch_problem(void *user, const FilFrictionProblem *problem, const double *r,
                           const bool *fresh) {
     Recorder *recorder = user;
     if (recorder->recorded || recorder->waited < recorder->source->every ||
-        problem->block_count < recorder->source->contacts || cli_is_interrupted()) {
+        count_closing(problem) < recorder->source->contacts || is_trivial(problem) ||
+        cli_is_interrupted()) {
         return;
     }
-    recorder->on_problem(recorder->user, recorder->source->scene, problem, r, fresh);
-    recorder->recorded = true;
-    recorder->left--;
+    recorder->recorded =
+        recorder->on_problem(recorder->user, recorder->source->scene, problem, r, fresh);
+    recorder->left -= recorder->recorded;
 }
 
 static void on_begin(void *user, FilWorld *world) {
@@ -67,6 +90,7 @@ CliStatus bench_record(const BenchOptions *options, int count, BenchOnProblem *o
         BenchPlan plan = {.scene = sources[k].scene, .threads = options->threads, .seconds = 1e9};
         BenchRun run;
         plan.tolerance = 1e-5;
+        plan.steps = 200 + 8LL * some * sources[k].every;
         plan.on_begin = on_begin;
         plan.on_step = on_step;
         plan.user = &recorder;

@@ -254,8 +254,8 @@ FIL_API const FilContact *fil_world_contacts(const FilWorld *world, int *count);
 FIL_API void fil_world_energy(const FilWorld *world, FilRodEnergy *energy);
 
 /// Called with every friction problem of a step, before it is solved: `r` is what the solve starts
-/// from, and `fresh` (one per block) says which blocks the step before did not have, so that their
-/// impulses are guesses. All of it lives until the call returns.
+/// from, and `fresh` (one per block) says which blocks had no impulse in the step before and no
+/// other solve in this one, so that theirs is a guess. All of it lives until the call returns.
 typedef void FilProblemWatch(void *user, const FilFrictionProblem *problem, const double *r,
                              const bool *fresh);
 

@@ -46,6 +46,12 @@ static void prepare_body(void *context, int i) {
 
 // --- the friction problem ------------------------------------------------------------------------
 
+// Whether a contact did press in the step before.
+static bool did_press(const FilWorkContact *contact) {
+    const double *r = contact->memory.impulse;
+    return contact->known && (r[0] != 0.0 || r[1] != 0.0 || r[2] != 0.0);
+}
+
 // Impulses to start from: those of the step before, turned into the contact's axes; for a new
 // contact those that would solve it alone.
 static void guess_impulse(const FilWorkContact *contact, const FilFrictionProblem *problem, int a,
@@ -241,7 +247,7 @@ static FilStatus show_problem(FilWorld *world, const FilWorldTry *step, const Ac
     }
     for (int a = 0; a < active->count; a++) {
         int i = active->list[a];
-        fresh[a] = !active->guessed[i] && !step->contacts[i].known;
+        fresh[a] = !active->guessed[i] && !did_press(&step->contacts[i]);
     }
     world->watch(world->watch_user, problem, r, fresh);
     fil_arena_release(&world->scratch, mark);
