@@ -580,6 +580,77 @@ static void a_moving_floor_takes_a_cube_along(void) {
     fil_world_destroy(world);
 }
 
+// Half of it is twice as heavy as the other: without weight, all of it ends up as fast as the wind.
+static void a_rod_of_uneven_mass_drifts_with_the_wind(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilWorldDef def = exact_def(1e-2);
+        memset(def.gravity, 0, sizeof def.gravity);
+        def.wind[1] = 2.0;
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        FilRodDef rod_def = log_def(model, 0.0);
+        FilSection sections[8];
+        for (int i = 0; i < 8; i++) {
+            sections[i] = rod_def.section;
+            sections[i].density *= i < 4 ? 1.0 : 2.0;
+        }
+        rod_def.sections = sections;
+        rod_def.drag = 2.0;
+        FilRod *rod = add_rod(world, &rod_def, 2);
+        FilRate rate;
+        (void)take_step(world); // all of 1.5 kg feels 2 m 2 kg/(m s) 1 m: with drag against itself
+        double momentum = 0.0;
+        for (int i = 0; i < 800; i++) {
+            fil_rod_at(rod, (i + 0.5) / 800.0, NULL, &rate);
+            momentum += (i < 400 ? 1.0 : 2.0) * rate.velocity[1] / 800.0;
+        }
+        CHECK_NEAR(momentum, 0.04, 0.05, 0.0);
+        for (int k = 0; k < 1500; k++) {
+            (void)take_step(world);
+        }
+        for (int i = 0; i <= 4; i++) {
+            fil_rod_at(rod, 0.25 * i, NULL, &rate);
+            CHECK_NEAR(rate.velocity[1], 2.0, 1e-3, 0.0);
+        }
+        fil_world_destroy(world);
+    }
+}
+
+// Sections that hardly differ: a force along the rod does what gravity stands for elsewhere.
+static void wind_bends_rods_of_even_and_uneven_mass_alike(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilPose tips[2];
+        for (int uneven = 0; uneven < 2; uneven++) {
+            FilError error;
+            FilStaticsInfo info;
+            FilWorldDef def = exact_def(1e-2);
+            def.wind[1] = 3.0;
+            FilWorld *world = make_world(&def, 0.3, 0.0);
+            FilRodDef rod_def = log_def(model, 0.0);
+            rod_def.root_end.kind = FIL_END_CLAMPED;
+            rod_def.section.young = 1e8;
+            rod_def.element_count = 24;
+            rod_def.drag = 1.0;
+            FilSection sections[24];
+            for (int i = 0; i < 24; i++) {
+                sections[i] = rod_def.section;
+                sections[i].density *= i < 12 ? 1.0 : 1.0 + 1e-10;
+            }
+            rod_def.sections = uneven == 1 ? sections : NULL;
+            FilRod *rod = add_rod(world, &rod_def, 1);
+            FilRodLoad load = {.s = 1.0, .force = {0.0, 0.0, -1.0}};
+            must(fil_rod_set_loads(rod, &load, 1, &error), &error);
+            must(fil_rod_equilibrium(rod, NULL, &info, &error), &error);
+            CHECK(info.converged);
+            fil_rod_at(rod, 1.0, &tips[uneven], NULL);
+            fil_world_destroy(world);
+        }
+        CHECK(tips[0].position[1] > 0.1);
+        for (int c = 0; c < 3; c++) {
+            CHECK_NEAR(tips[1].position[c], tips[0].position[c], 0.0, 3e-3);
+        }
+    }
+}
+
 static void after_warm_up_a_step_allocates_nothing(void) {
     FailingAllocator memory = {0};
     const FilAllocator allocator = failing_allocator(&memory);
@@ -708,6 +779,8 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(a_rod_draped_over_a_cylinder_settles_in_every_model)                  \
     X(regularised_friction_creeps)                                          \
     X(a_moving_floor_takes_a_cube_along)                                    \
+    X(a_rod_of_uneven_mass_drifts_with_the_wind)                            \
+    X(wind_bends_rods_of_even_and_uneven_mass_alike)                        \
     X(after_warm_up_a_step_allocates_nothing)                               \
     X(every_allocation_may_fail)                                            \
     X(bad_definitions_are_refused_by_name)                                  \

@@ -292,7 +292,7 @@ FIL_API FIL_MUST_CHECK FilStatus fil_world_set_state(FilWorld *world, const doub
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_gravity(FilWorld *world, const double gravity[3],
                                                        FilError *error);
 /// Air drags a rod along with its drag (FilRodDef) times the wind, per length, which counts among
-/// the energies as gravity does. Rods whose sections differ in mass are refused.
+/// the energies as gravity does (of rods whose sections differ in mass: as loads do).
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_wind(FilWorld *world, const double wind[3],
                                                     FilError *error);
 /// Let go the root (`tip` false) or the tip of a rod, clamped, pinned or driven before: it goes on

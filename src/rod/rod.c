@@ -268,6 +268,7 @@ static void scale_lengths(FilRod *rod, double length) {
         rod->lengths[i] = factor * rod->start_lengths[i];
     }
     rod->state[1] = length;
+    fil_rod_place_air(rod);
 }
 
 FilStatus fil_rod_set_state(FilRod *rod, const double *state, FilError *error) {
@@ -293,19 +294,13 @@ FilStatus fil_rod_set_state(FilRod *rod, const double *state, FilError *error) {
 
 FilStatus fil_rod_set_loads(FilRod *rod, const FilRodLoad *loads, int count, FilError *error) {
     FIL_TRY(fil_rod_loads_check(loads, count, rod->state[1], rod->table->framed, error));
-    if (count > rod->load_room) {
-        FilRodLoad *room = FIL_NEW(&rod->arena, FilRodLoad, 2 * (size_t)count);
-        if (room == NULL) {
-            return fail_memory(rod, error);
-        }
-        rod->loads = room;
-        rod->load_room = 2 * count;
-    }
+    FIL_TRY(fil_rod_reserve_loads(rod, count + rod->air_count, error));
     if (count > 0) {
         memmove(rod->loads, loads, sizeof(FilRodLoad) * (size_t)count);
     }
-    rod->load_count = count;
+    rod->load_count = count + rod->air_count;
     rod->revision++;
+    fil_rod_place_air(rod);
     return FIL_OK;
 }
 

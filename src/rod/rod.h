@@ -59,8 +59,9 @@ struct FilRod {
     const char *natural_name; // the field that it came from
     double gravity[3];
     double damping, drag;
-    FilRodLoad *loads; // [load_count], room for load_room
-    int load_count, load_room;
+    FilRodLoad *loads; // [load_count], room for load_room; the last air_count are those of the air
+    int load_count, load_room, air_count;
+    double air[3];     // N/m: a force along the rod, see fil_rod_set_air()
     unsigned revision; // grows with every change from outside, of parameters or state
 
     // state: one array; the first FIL_ROD_STATE numbers are the time and the length, the rest is
@@ -233,6 +234,14 @@ FilStatus fil_rod_loads_check(const FilRodLoad *loads, int count, double length,
 
 /// Check that driven ends have poses at `time`.
 FilStatus fil_rod_motions_check(const FilRod *rod, double time, FilError *error);
+
+/// A constant force per length on all sections, N/m, as loads at two places of each element: for
+/// rods whose sections differ in mass, where gravity cannot stand for it.
+FilStatus fil_rod_set_air(FilRod *rod, const double force[3], FilError *error);
+/// Place the loads of the air, after a change of lengths.
+void fil_rod_place_air(FilRod *rod);
+/// Room for so many loads, those of the air included; what is there is kept.
+FilStatus fil_rod_reserve_loads(FilRod *rod, int count, FilError *error);
 
 /// Scale all elements so that the rod is `length` (above 0) long.
 void fil_rod_grow_to(FilRod *rod, double length);

@@ -264,22 +264,20 @@ static double surface_radius(const FilRod *rod, const FilSurface *surface) {
 }
 
 // Gravity and wind. Drag is a force of drag (wind - velocity) per length; its constant part is that
-// of an acceleration, where all sections have the same mass.
+// of an acceleration where all sections have the same mass, else a force along the rod.
 static FilStatus set_rod_gravity(const FilBody *body, const double gravity[3], const double wind[3],
                                  FilError *error) {
     FilRod *rod = body->self;
     double sum[3];
     fil_copy3(gravity, sum);
-    double push = body->wind * rod->drag * fil_norm3(wind);
-    for (int e = 1; push > 0.0 && e < rod->element_count; e++) {
-        if (rod->sections[e].mass != rod->sections[0].mass) {
-            return fil_fail(error, FIL_E_ARGUMENT,
-                            "rod %d: wind needs sections of the same mass per length, but those of "
-                            "elements 0 and %d are %g and %g kg/m",
-                            body->index, e, rod->sections[0].mass, rod->sections[e].mass);
-        }
+    double force[3] = {0.0, 0.0, 0.0}, push = body->wind * rod->drag;
+    bool even = true;
+    for (int e = 1; e < rod->element_count; e++) {
+        even = even && rod->sections[e].mass == rod->sections[0].mass;
     }
-    fil_add3(body->wind * rod->drag / rod->sections[0].mass, wind, sum);
+    fil_add3(even ? push / rod->sections[0].mass : 0.0, wind, sum);
+    fil_add3(even ? 0.0 : push, wind, force);
+    FIL_TRY(fil_rod_set_air(rod, force, error));
     return fil_rod_set_gravity(rod, sum, error);
 }
 
