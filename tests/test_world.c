@@ -651,6 +651,68 @@ static void wind_bends_rods_of_even_and_uneven_mass_alike(void) {
     }
 }
 
+static void push_together(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->position[0] -= 0.05 * time;
+}
+
+// 20 cm of rubber between two clamps, or clamp and pin, straight; the tip is pushed by 1 cm. With
+// `floor` it lies on one: its tip cannot follow until something bends it, and then it does.
+static double push_rod(FilRodModel model, FilEndKind kind, bool driven, bool floor) {
+    FilWorldDef def = fil_world_def_default();
+    def.solver.thread_count = 1;
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    if (floor) {
+        (void)add_floor(world);
+    }
+    FilRodDef rod_def = log_def(model, 0.001);
+    rod_def.length = 0.2;
+    rod_def.element_count = 12;
+    rod_def.section.radius = 1e-3;
+    rod_def.section.young = 1e7;
+    rod_def.section.density = 1000.0;
+    rod_def.damping = 1e-2;
+    rod_def.root_end.kind = FIL_END_CLAMPED;
+    rod_def.tip_end.kind = kind;
+    rod_def.tip_end.motion = driven ? push_together : NULL;
+    FilRod *rod = add_rod(world, &rod_def, 1);
+    for (int k = 0; k < 200; k++) {
+        (void)take_step(world);
+    }
+    FilPose pose, middle;
+    fil_rod_at(rod, 0.2, &pose, NULL);
+    fil_rod_at(rod, 0.1, &middle, NULL);
+    double x = driven && (!floor || middle.position[2] > 2e-3) ? 0.19 : 0.2;
+    CHECK_NEAR(pose.position[0], x, 0.0, 1e-4);
+    CHECK_NEAR(hypot(pose.position[1], pose.position[2] - 0.001), 0.0, 0.0, 1e-5);
+    CHECK(!floor || middle.position[2] > 0.9e-3);
+    fil_world_destroy(world);
+    return middle.position[2] - 0.001;
+}
+
+static void a_straight_rod_that_is_pushed_together_buckles_in_every_model(void) {
+    const FilEndKind kinds[2] = {FIL_END_CLAMPED, FIL_END_PINNED};
+    for (int k = 0; k < 2; k++) {
+        double sag = push_rod(FIL_ROD_DER, kinds[k], true, false);
+        CHECK(sag < -0.02);
+        CHECK_NEAR(push_rod(FIL_ROD_HELIX, kinds[k], true, false), sag, 0.1, 0.0);
+        CHECK_NEAR(push_rod(FIL_ROD_CLOTHOID, kinds[k], true, false), sag, 0.1, 0.0);
+        (void)push_rod(FIL_ROD_HELIX, kinds[k], true, true);
+        (void)push_rod(FIL_ROD_CLOTHOID, kinds[k], true, true);
+    }
+}
+
+// It cannot sag at all: it does not stretch.
+static void a_straight_rod_between_two_clamps_stays_straight_under_its_weight(void) {
+    const FilEndKind kinds[2] = {FIL_END_CLAMPED, FIL_END_PINNED};
+    for (int k = 0; k < 2; k++) {
+        for (int floor = 0; floor < 2; floor++) {
+            CHECK(fabs(push_rod(FIL_ROD_HELIX, kinds[k], false, floor == 1)) < 2e-3);
+            CHECK(fabs(push_rod(FIL_ROD_CLOTHOID, kinds[k], false, floor == 1)) < 2e-3);
+        }
+    }
+}
+
 static void after_warm_up_a_step_allocates_nothing(void) {
     FailingAllocator memory = {0};
     const FilAllocator allocator = failing_allocator(&memory);
@@ -781,6 +843,8 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(a_moving_floor_takes_a_cube_along)                                    \
     X(a_rod_of_uneven_mass_drifts_with_the_wind)                            \
     X(wind_bends_rods_of_even_and_uneven_mass_alike)                        \
+    X(a_straight_rod_that_is_pushed_together_buckles_in_every_model)        \
+    X(a_straight_rod_between_two_clamps_stays_straight_under_its_weight)    \
     X(after_warm_up_a_step_allocates_nothing)                               \
     X(every_allocation_may_fail)                                            \
     X(bad_definitions_are_refused_by_name)                                  \

@@ -131,6 +131,7 @@ FilStatus fil_rod_reserve_step(FilRod *rod, FilError *error) {
     rod->velocity = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
     rod->before = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
     rod->trial = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
+    rod->mend = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
     rod->rows = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
     rod->columns = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
     rod->row_inverse = FIL_NEW_ZEROED(&rod->arena, double, rows *rows + 1);

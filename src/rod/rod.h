@@ -70,11 +70,11 @@ struct FilRod {
     int state_count;
 
     // scratch of fil_rod_step
-    double *rhs, *before, *velocity, *trial; // [dof_count]
-    double *rows, *columns;                  // [row_count][dof_count]: C and A^-1 C^T
-    double *row_inverse;                     // [row_count][row_count]: (C A^-1 C^T)^+
-    double *saved, *origin;                  // [state_count]
-    FilStatus step_status;                   // of the last step in fil_rods_step()
+    double *rhs, *before, *velocity, *trial, *mend; // [dof_count]
+    double *rows, *columns;                         // [row_count][dof_count]: C and A^-1 C^T
+    double *row_inverse;                            // [row_count][row_count]: (C A^-1 C^T)^+
+    double *saved, *origin;                         // [state_count]
+    FilStatus step_status;                          // of the last step in fil_rods_step()
 };
 
 struct FilRodTable {
@@ -118,6 +118,8 @@ struct FilRodTable {
     // How far the rod turns in the step that was prepared, rad: its velocity terms matter as the
     // square of that. NULL: it has none outside A.
     double (*turn)(const FilRod *rod);
+    // How far sections turn against each other at this velocity, rad/s. NULL: nobody asks.
+    double (*turning)(const FilRod *rod, const double *velocity);
     // x <- A^-1 x, for the A of the last prepare(); O(N).
     void (*solve)(const FilRod *rod, double *x);
     // Take the step with the velocity v+ of its end; time moves too.
@@ -202,8 +204,17 @@ int fil_rod_count_rows(const FilRod *rod);
 int fil_rod_locate(const FilRod *rod, double s, double *u);
 
 /// Solve S lambda = b in place for the m <= FIL_ROD_ROWS rows that hold the ends, S symmetric and
-/// positive semi-definite; what depends on other rows is left at 0.
-void fil_rod_solve_rows(int m, double *S, double *b);
+/// positive semi-definite; what depends on other rows is left at 0. Pivots below `soft` give way: 1
+/// / pivot becomes pivot / (pivot^2 + soft^2).
+void fil_rod_solve_rows(int m, double *S, double *b, double soft);
+/// Where rows begin to give way in a step: a small part of how far the ends' places can be moved.
+double fil_rod_row_softness(const FilRod *rod, const double *S);
+
+/// Add to x, velocities of the end of a step of `dt`, those that take `error` out of the rows that
+/// hold the ends: rod->rows, rod->columns and S = C A^-1 C^T are made. What the rod can hardly
+/// follow, as a straight one along its axis, is taken out as far as a step goes: see step.c.
+void fil_rod_mend_ends(const FilRod *rod, double dt, const double *S, const double *error,
+                       double *x);
 
 /// The Hessian of the potential energy at the present shape, the forces that hold the ends among
 /// the loads: dense symmetric, [dof_count][dof_count]; and how far the shape is from an equilibrium
