@@ -651,6 +651,38 @@ static void wind_bends_rods_of_even_and_uneven_mass_alike(void) {
     }
 }
 
+// Two rods whose clamps are nearer than they are thick: what cannot be mended throws nothing about.
+static void rods_that_overlap_where_they_are_held_stay_calm(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilWorldDef def = fil_world_def_default();
+        def.solver.thread_count = 1;
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        FilRod *rods[2];
+        for (int i = 0; i < 2; i++) {
+            FilRodDef rod_def = log_def(model, 0.0);
+            rod_def.element_count = 12;
+            rod_def.length = 0.4;
+            rod_def.section.radius = 2e-3;
+            rod_def.section.young = 1e7;
+            rod_def.damping = 1e-2;
+            rod_def.root_end.kind = FIL_END_CLAMPED;
+            rod_def.root.position[1] = 3e-3 * i;
+            rods[i] = add_rod(world, &rod_def, 1);
+        }
+        for (int k = 0; k < 50; k++) {
+            (void)take_step(world);
+        }
+        for (int i = 0; i < 2; i++) {
+            FilPose tip;
+            FilRate rate;
+            fil_rod_at(rods[i], 0.4, &tip, &rate);
+            CHECK(fabs(tip.position[1]) < 0.02 && tip.position[2] < 0.0);
+            CHECK(fabs(rate.velocity[1]) < 0.5);
+        }
+        fil_world_destroy(world);
+    }
+}
+
 static void push_together(void *user, double time, FilPose *pose) {
     (void)user;
     pose->position[0] -= 0.05 * time;
@@ -843,6 +875,7 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(a_moving_floor_takes_a_cube_along)                                    \
     X(a_rod_of_uneven_mass_drifts_with_the_wind)                            \
     X(wind_bends_rods_of_even_and_uneven_mass_alike)                        \
+    X(rods_that_overlap_where_they_are_held_stay_calm)                      \
     X(a_straight_rod_that_is_pushed_together_buckles_in_every_model)        \
     X(a_straight_rod_between_two_clamps_stays_straight_under_its_weight)    \
     X(after_warm_up_a_step_allocates_nothing)                               \
