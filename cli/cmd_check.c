@@ -112,8 +112,10 @@ static const char *name_side(const FilScene *scene, const FilContactSide *side, 
     return text;
 }
 
-// What overlaps at the start, more than contacts of rest do: a hundredth of a radius.
-static void check_overlaps(const FilScene *scene, FilWorld *world, Warnings *warnings) {
+// What overlaps at the start, more than contacts of rest do: a hundredth of a radius. Of a step
+// that was done in parts the contacts of the last part are left, and the depth of all.
+static void check_overlaps(const FilScene *scene, FilWorld *world, double depth,
+                           Warnings *warnings) {
     int count = 0, deep = 0, worst = -1;
     const FilContact *contacts = fil_world_contacts(world, &count);
     for (int k = 0; k < count; k++) {
@@ -133,6 +135,9 @@ static void check_overlaps(const FilScene *scene, FilWorld *world, Warnings *war
              deep, -contacts[worst].gap, name_side(scene, &contacts[worst].a, a),
              name_side(scene, &contacts[worst].b, b), contacts[worst].a.point[0],
              contacts[worst].a.point[1], contacts[worst].a.point[2]);
+    }
+    if (depth > 1e-5 && (worst < 0 || depth > -2.0 * contacts[worst].gap)) {
+        warn(warnings, "things overlap at the start, by up to %.2g m", depth);
     }
 }
 
@@ -158,7 +163,7 @@ static void check_steps(const FilScene *scene, FilWorld *world, Warnings *warnin
 static CliStatus try_steps(const FilScene *scene, FilStage *stage, Warnings *warnings,
                            double *seconds) {
     FilError error;
-    int unconverged = 0;
+    int unconverged = 0, missed = 0;
     double residual = 0.0;
     *seconds = HUGE_VAL;
     if (fil_stage_unsettled_count(stage) > 0) {
@@ -173,15 +178,21 @@ static CliStatus try_steps(const FilScene *scene, FilStage *stage, Warnings *war
             return CLI_NOT_ACCEPTABLE;
         }
         if (k == 0) {
-            check_overlaps(scene, fil_stage_world(stage), warnings);
+            check_overlaps(scene, fil_stage_world(stage), info.penetration, warnings);
         }
         unconverged += info.outcome != FIL_CONVERGED;
+        missed += info.missed_count;
         residual = fmax(residual, info.residual.scaled);
         *seconds = fmin(*seconds, info.seconds.total);
     }
     if (unconverged > 0) {
         warn(warnings, "%d of the first %d steps did not converge (residual %.1e)", unconverged,
              TRIED_STEPS, residual);
+    }
+    if (missed > 0) {
+        warn(warnings,
+             "in the first %d steps rods pass %d times through something: are they in it?",
+             TRIED_STEPS, missed);
     }
     return CLI_FINE;
 }

@@ -255,9 +255,14 @@ def kill_9_loses_what_came_after_the_checkpoint_and_no_more():
 
 def a_full_disk_costs_what_did_not_fit_and_no_more():
     write(duration=30, output={"every": "2 ms", "save": "20 ms"})
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+    def limit(size=400_000):
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    for size in (2_000, 50_000, 120_000):  # no room to begin with: one sentence, nothing left behind
+        done = run("run", "scene.json", "--out", "none", preexec_fn=lambda: limit(size))
+        assert done.returncode == 3, (done.returncode, done.err)
+        assert done.err == "filum: none/result.h5: cannot write it: File too large\n", done.err
+        assert os.listdir("none") == ["log.txt"]
     done = run("run", "scene.json", preexec_fn=limit)
     assert done.returncode == 3, (done.returncode, done.err)
     assert "result.h5" in done.err.splitlines()[-1], done.err
@@ -315,6 +320,10 @@ def check_counts_estimates_and_warns():
     assert any("output.every is 0.001 s" in text for text in told["warnings"]), told["warnings"]
     assert run(*deep).returncode == 0 and run(*deep, "--strict").returncode == 1
     assert not os.path.exists("runs")
+    write("in.json", rods=[{**SCENE["rods"][1], "root": {"at": [-0.04, 0, 0], "held": "free"}}],
+          events=[])
+    told = json.loads(run("check", "in.json", "--json").out)
+    assert any("overlap at the start" in text for text in told["warnings"]), told["warnings"]
     fails(3, "did you mean", "check", "scene.json", "--set", "gravty=1")
 
 
