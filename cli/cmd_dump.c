@@ -403,10 +403,10 @@ static CliStatus run_dump(const CliVerb *verb, int argc, char **argv) {
     }
     Dump dump = {.options = &options, .folder = argv[0]};
     CliStatus status = check_options(&options, count, &dump);
-    CliStatus (*const parts[])(Dump *) = {check_run, read_settings, load_scene, find_start};
-    for (size_t k = 0; k < sizeof parts / sizeof *parts && status == CLI_FINE; k++) {
-        status = parts[k](&dump);
-    }
+    status = status == CLI_FINE ? check_run(&dump) : status;
+    status = status == CLI_FINE ? read_settings(&dump) : status;
+    status = status == CLI_FINE ? load_scene(&dump) : status;
+    status = status == CLI_FINE ? find_start(&dump) : status;
     cli_catch_interrupt();
     while (status == CLI_FINE && dump.step < dump.last && !cli_is_interrupted()) {
         status = take_step(&dump);
