@@ -478,6 +478,7 @@ FilStatus fil_world_set_gravity(FilWorld *world, const double gravity[3], FilErr
     FIL_TRY(check_vector(gravity, "gravity", error));
     FIL_TRY(set_air(world, gravity, world->def.wind, error));
     fil_copy3(gravity, world->def.gravity);
+    fil_world_wake_all(world);
     return FIL_OK;
 }
 
@@ -489,6 +490,7 @@ FilStatus fil_world_set_wind(FilWorld *world, const double wind[3], FilError *er
         return status;
     }
     fil_copy3(wind, world->def.wind);
+    fil_world_wake_all(world);
     return FIL_OK;
 }
 
@@ -499,6 +501,7 @@ FilStatus fil_world_release(FilWorld *world, int rod, bool tip, FilError *error)
     FilBody *body = &world->bodies[world->rods[rod]];
     FilRod *self = body->self;
     FIL_TRY(fil_rod_release(self, tip, error));
+    fil_world_wake_all(world);
     body->dof_count = self->dof_count;
     world->dof_count = world->state_count = 0;
     for (int i = 0; i < world->body_count; i++) {
@@ -528,5 +531,6 @@ FilStatus fil_world_set_wind_share(FilWorld *world, int rod, double share, FilEr
     if (status != FIL_OK) {
         body->wind = before;
     }
+    fil_world_wake_all(world);
     return status;
 }
