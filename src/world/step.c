@@ -6,6 +6,7 @@
 #include "world.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,6 +262,7 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, bool *
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
     *failed = *gained = false;
     for (int i = 0; i < world->body_count; i++) {
+        world->culprit = moving.failed[i] && !*failed ? i : world->culprit;
         *failed = *failed || moving.failed[i];
         *gained = *gained || moving.gained[i];
     }
@@ -398,6 +400,18 @@ typedef struct Round {
     FilPassed passed;
 } Round;
 
+// The first body whose velocities are no numbers, or -1.
+static int find_culprit(const FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        const double *v = body->touched ? step->free_velocity : step->after;
+        if (!fil_all_finite(v + body->first_dof, body->dof_count)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 // Solve the step with the contacts that are known, and take it.
 static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info, Round *round,
                           FilError *error) {
@@ -410,6 +424,7 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
     FIL_TRY(fil_world_solve(world, step, info, &round->failed, error));
     round->woken = !round->failed && fil_world_wake_pressed(world, step);
     if (round->failed || round->woken) {
+        world->culprit = round->failed ? find_culprit(world, step) : -1;
         return FIL_OK;
     }
     double start = fil_seconds();
@@ -499,6 +514,23 @@ FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo 
     return FIL_OK;
 }
 
+// No step is short enough: who, and what may help.
+static FilStatus fail_step(const FilWorld *world, double dt, FilError *error) {
+    const FilBody *body = world->culprit >= 0 ? &world->bodies[world->culprit] : NULL;
+    char who[40] = "the world", hint[60] = "";
+    if (body != NULL) {
+        bool rod = body->kind == FIL_BODY_ROD;
+        double safe = rod ? fil_rod_largest_step(body->self) : HUGE_VAL;
+        (void)snprintf(who, sizeof who, "%s %d", rod ? "rod" : "rigid body", body->index);
+        if (safe > 0.0 && safe < dt) {
+            (void)snprintf(hint, sizeof hint, "; a step of %.1g s may do", safe);
+        }
+    }
+    return fil_fail(error, FIL_E_ARGUMENT,
+                    "at time %g s %s leaves the range of numbers even with a step of %g s%s",
+                    world->time, who, dt, hint);
+}
+
 FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
     FilStepInfo unused = {0};
     FilStepInfo *result = info != NULL ? info : &unused;
@@ -524,10 +556,7 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
             left *= 2;
             calm = 0;
         } else {
-            return fil_fail(error, FIL_E_ARGUMENT,
-                            "at time %g s the world leaves the range of numbers even with a step "
-                            "of %g s",
-                            world->time, ldexp(world->def.step, -depth));
+            return fail_step(world, ldexp(world->def.step, -depth), error);
         }
     }
     world->step_count++;
