@@ -321,6 +321,41 @@ static void a_rod_shot_at_one_that_sleeps_does_not_pass_through(void) {
     }
 }
 
+static void rush(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->position[2] -= 20.0 * fmax(0.0, time - 0.1);
+}
+
+// 2 cm a step, as much as the rod is thick.
+static void an_obstacle_that_rushes_at_a_sleeping_rod_takes_it_along(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilError error;
+        FilWorldDef def = sleepy_def(1e-6);
+        memset(def.gravity, 0, sizeof def.gravity);
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        FilObstacleDef ram = {
+            .shape = {.kind = FIL_SHAPE_CAPSULE, .radius = 0.02, .length = 0.5},
+            .pose = {.position = {0.5, 0.0, 0.5}, .axis = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}},
+            .motion = rush};
+        FilSurface surface = fil_surface_default();
+        int obstacle;
+        must(fil_world_add_obstacle(world, &ram, &surface, &obstacle, &error), &error);
+        FilRodDef log = log_def(model, 0.0);
+        FilRod *rod = add_rod(world, &log, 2);
+        CHECK(take_steps(world, 100).asleep_count == 1);
+        CHECK(take_steps(world, 15).asleep_count == 1); // it is on its way
+        for (int k = 0; k < 15; k++) {
+            CHECK(take_step(world).missed_count == 0);
+        }
+        FilPose pose, at;
+        fil_world_obstacle_at(world, obstacle, &at, NULL);
+        fil_rod_at(rod, 0.5, &pose, NULL);
+        CHECK(!fil_world_is_asleep(world, FIL_BODY_ROD, 0));
+        CHECK(pose.position[2] < at.position[2]);
+        fil_world_destroy(world);
+    }
+}
+
 typedef struct Snapshot {
     double *state;
     int64_t count;
@@ -429,6 +464,7 @@ static void bad_states_of_sleep_are_refused(void) {
     X(gravity_friction_and_loads_wake)                                \
     X(a_driven_end_wakes_its_rod_and_what_hangs_on_it)                \
     X(a_rod_shot_at_one_that_sleeps_does_not_pass_through)            \
+    X(an_obstacle_that_rushes_at_a_sleeping_rod_takes_it_along)       \
     X(a_world_goes_on_from_a_state_in_its_sleep)                      \
     X(sleep_is_the_same_on_any_number_of_threads)                     \
     X(bad_states_of_sleep_are_refused)
