@@ -1,450 +1,50 @@
-// cmd_bench.c - filum bench: what the friction solvers (and, in bench_rods.c, the rods) cost, and
-// what they reach.
+// cmd_bench.c - filum bench: what friction solvers, rods and whole scenes cost, and what they
+// reach.
 //
-// Three tables. `local`: Gauss-Seidel with each one-contact solver (failures, sweeps, time).
-// `auto`: the default solver, problem by problem. `scaling`: its cost on fibres as they grow, on
-// one and two threads, and the exponent of that cost. The first two take files, or else problems
-// from the generators. --rivals hands over to a program of its own, filum-rivals, which alone is
-// linked with the rivals.
+// The benchmarks are in bench_friction.c, bench_rods.c and bench_world.c. `friction --rivals` hands
+// over to a program of its own, filum-rivals, which alone is linked with the rivals.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#include "bench.h"
 #include "bench_rods.h"
 #include "cli.h"
 #include "files.h"
-#include "suite.h"
 
-#include "filum/fclib.h"
 #include "filum/generate.h"
 
 #include <errno.h>
-#include <float.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { TABLE_ALL, TABLE_LOCAL, TABLE_AUTO, TABLE_SCALING };
+typedef BenchOptions Options;
 
-typedef struct Options {
-    int table, threads, repeat, sweeps, contacts;
-    double tol, local_tol, seconds;
-    bool json, quick, rivals;
-} Options;
-
-static const CliChoice tables[] = {
-    [TABLE_ALL] = {"all", "every table; the default"},
-    [TABLE_LOCAL] = {"local", "the one-contact solvers in Gauss-Seidel"},
-    [TABLE_AUTO] = {"auto", "the default solver, problem by problem"},
-    [TABLE_SCALING] = {"scaling", "the default solver on ever more fibres"},
-};
+#define CHOICE(code, name, text) [BENCH_TABLE_##code] = {name, text},
+static const CliChoice tables[] = {BENCH_TABLES(CHOICE)};
+#undef CHOICE
 
 static const CliOption option_table[] = {
     CLI_OPTION_CHOICE("table", "NAME", table, tables, "which table"),
+    CLI_OPTION_LIST("scene", "NAME", scene, "of world; may be given several times; default all"),
     CLI_OPTION_FLAG("rivals", rivals,
                     "instead, the default solver beside four of Siconos, on one thread"),
-    CLI_OPTION_FLAG("quick", quick, "fewer and smaller problems"),
+    CLI_OPTION_FLAG("quick", quick, "fewer and smaller problems, fewer steps"),
     CLI_OPTION_FLAG("json", json, "one JSON object a line, not tables"),
-    CLI_OPTION_REAL("tol", "TOL", tol, 0.0, 1.0, "of auto, scaling and rivals; default 1e-8"),
+    CLI_OPTION_REAL("tol", "TOL", tol, 0.0, 1.0,
+                    "of auto, scaling and rivals; default 1e-8; of world, default 1e-5"),
     CLI_OPTION_REAL("local-tol", "TOL", local_tol, 0.0, 1.0, "of Gauss-Seidel; default 1e-4"),
     CLI_OPTION_COUNT("sweeps", "N", sweeps, 1, INT_MAX, "of Gauss-Seidel at most; default 1000"),
     CLI_OPTION_COUNT("contacts", "N", contacts, 100, FIL_GENERATE_CONTACT_MAX,
                      "largest problem of scaling; default 100000"),
+    CLI_OPTION_COUNT("steps", "N", steps, 1, INT_MAX, "of a scene at most; default all of it"),
     CLI_OPTION_REAL("seconds", "S", seconds, 0.001, 1e6,
-                    "a solve may take at most; default 60, rivals 6"),
+                    "a solve may take at most; default 60, rivals 6; a scene, default 120"),
     CLI_OPTION_COUNT("repeat", "N", repeat, 1, 1000,
                      "solves of which the fastest counts; default 3"),
     CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
-                     "of auto; default 1, 0 is as many as the machine offers"),
+                     "of auto and world; default 1, 0 is as many as the machine offers"),
 };
-
-// --- problems ------------------------------------------------------------------------------------
-
-// A problem, made or read, with room for its solution.
-typedef struct Case {
-    char made_name[CLI_SUITE_NAME];
-    const char *name;
-    FilGenerated *made;
-    FilFclib *file;
-    const FilFrictionProblem *problem;
-    int contacts;
-    double *r, *u, *v;
-} Case;
-
-static void close_case(Case *it) {
-    free(it->r);
-    fil_generated_destroy(it->made);
-    fil_fclib_destroy(it->file);
-    *it = (Case){0};
-}
-
-static CliStatus reserve_case(Case *it) {
-    size_t size = it->file != NULL ? (size_t)it->file->equality_count : 0;
-    size += (size_t)(it->file != NULL ? it->file->dimension : 3) * (size_t)it->contacts;
-    it->r = calloc(2 * size + (size_t)it->problem->dof_count + 1, sizeof *it->r);
-    if (it->r == NULL) {
-        cli_say("%s: there is not enough memory", it->name);
-        close_case(it);
-        return CLI_BAD_FILE;
-    }
-    it->u = it->r + size;
-    it->v = it->u + size;
-    return CLI_FINE;
-}
-
-static CliStatus open_file(const char *path, Case *it) {
-    FilError error = {0};
-    *it = (Case){.name = path};
-    if (fil_fclib_read(path, NULL, &it->file, &error) != FIL_OK) {
-        cli_say("%s", error.text);
-        return CLI_BAD_FILE;
-    }
-    const char *slash = strrchr(path, '/');
-    it->name = slash != NULL ? slash + 1 : path;
-    it->problem = &it->file->problem;
-    it->contacts = it->file->contact_count;
-    return reserve_case(it);
-}
-
-static CliStatus open_made(const FilGenerateDef *def, Case *it) {
-    FilError error = {0};
-    *it = (Case){0};
-    cli_suite_name(def, it->made_name);
-    if (fil_generate(def, NULL, &it->made, &error) != FIL_OK) {
-        cli_say("%s: %s", it->made_name, error.text);
-        return CLI_BAD_FILE;
-    }
-    it->name = it->made_name;
-    it->problem = &it->made->problem;
-    it->contacts = it->problem->block_count;
-    return reserve_case(it);
-}
-
-// --- solves --------------------------------------------------------------------------------------
-
-typedef struct Watch {
-    double end;
-} Watch;
-
-static bool on_iteration(void *user, const FilFrictionProgress *progress) {
-    (void)progress;
-    return !cli_is_interrupted() && cli_clock() < ((Watch *)user)->end;
-}
-
-// One solve from zero; seconds, or a negative number after saying what is wrong.
-static double solve_once(Case *it, const FilFrictionSettings *settings,
-                         FilFrictionWorkspace *workspace, double limit, FilFrictionInfo *info) {
-    FilFrictionSolution solution = {.r = it->r, .u = it->u};
-    if (it->problem->form == FIL_FORM_GLOBAL) {
-        solution.v = it->v;
-    }
-    FilError error = {0};
-    const double start = cli_clock();
-    Watch watch = {.end = start + limit};
-    FilFrictionSettings watched = *settings;
-    watched.on_iteration = on_iteration;
-    watched.user = &watch;
-    if (fil_friction_solve(it->problem, &watched, workspace, &solution, info, &error) != FIL_OK) {
-        cli_say("%s: %s", it->name, error.text);
-        return -1.0;
-    }
-    return cli_clock() - start;
-}
-
-// The fastest of some solves after one to warm up, which counts only when it takes long.
-static double solve_best(Case *it, const FilFrictionSettings *settings,
-                         FilFrictionWorkspace *workspace, const Options *options,
-                         FilFrictionInfo *info) {
-    double best = solve_once(it, settings, workspace, options->seconds, info);
-    double spent = best;
-    for (int k = 0; k < options->repeat && best >= 0.0 && spent < 2.0 && !cli_is_interrupted();
-         k++) {
-        const double seconds = solve_once(it, settings, workspace, options->seconds, info);
-        best = k == 0 || seconds < best ? seconds : best;
-        spent += seconds;
-    }
-    return best;
-}
-
-static FilFrictionSettings make_settings(const Options *options, int threads) {
-    FilFrictionSettings settings = fil_friction_settings_default();
-    settings.tolerance = fmax(options->tol, DBL_MIN); // 0 means: as far as it goes
-    settings.natural_tolerance = settings.tolerance;
-    settings.thread_count = threads;
-    return settings;
-}
-
-// --- the one-contact solvers ---------------------------------------------------------------------
-
-typedef struct LocalRow {
-    int failures, problems;
-    double sweeps, seconds;
-    long fallbacks;
-} LocalRow;
-
-static const FilLocalSolver local_order[] = {
-    FIL_LOCAL_LINEARISED, FIL_LOCAL_PAC,    FIL_LOCAL_DAC,           FIL_LOCAL_MFB,
-    FIL_LOCAL_ENUM,       FIL_LOCAL_HYBRID, FIL_LOCAL_HYBRID_NEWTON,
-};
-enum { LOCAL_ROWS = sizeof local_order / sizeof *local_order };
-
-static CliStatus add_local(Case *it, const Options *options, FilFrictionWorkspace *workspace,
-                           LocalRow row[LOCAL_ROWS]) {
-    for (int k = 0; k < LOCAL_ROWS; k++) {
-        FilFrictionSettings settings = make_settings(options, 1);
-        settings.solver = FIL_SOLVER_GAUSS_SEIDEL;
-        settings.local = local_order[k];
-        settings.tolerance = fmax(options->local_tol, DBL_MIN);
-        settings.natural_tolerance = 0.0;
-        settings.max_iterations = options->sweeps;
-        FilFrictionInfo info = {0};
-        const double seconds = solve_once(it, &settings, workspace, options->seconds, &info);
-        if (seconds < 0.0) {
-            return CLI_BAD_FILE;
-        }
-        row[k].problems++;
-        row[k].failures += info.outcome != FIL_CONVERGED;
-        row[k].sweeps += info.iterations;
-        row[k].seconds += seconds;
-        row[k].fallbacks += info.fallbacks;
-    }
-    return CLI_FINE;
-}
-
-static CliStatus print_local(const LocalRow *rows, const Options *options) {
-    const int problems = rows[0].problems;
-    if (!options->json) {
-        (void)printf("One-contact solvers in Gauss-Seidel: %d problems, tolerance %g, at most %d "
-                     "sweeps. Sweeps and\ntime are means over all problems, failures included. The "
-                     "failures of `linearised` are the\nprice of its pyramid: the residual is that "
-                     "of the exact law.\n\n%-14s  failures %%  mean sweeps   mean ms  fallbacks\n",
-                     problems, options->local_tol, options->sweeps, "local solver");
-    }
-    for (int k = 0; k < LOCAL_ROWS && problems > 0; k++) {
-        const LocalRow *row = &rows[k];
-        const double failures = 100.0 * row->failures / problems, sweeps = row->sweeps / problems;
-        const double seconds = row->seconds / problems;
-        if (options->json) {
-            (void)printf("{\"table\":\"local\",\"local\":\"%s\",\"problems\":%d",
-                         fil_local_solver_name(local_order[k]), problems);
-            cli_print_json_number("failure_percent", failures);
-            cli_print_json_number("sweeps", sweeps);
-            cli_print_json_number("seconds", seconds);
-            (void)printf(",\"fallbacks\":%ld}\n", row->fallbacks);
-        } else {
-            (void)printf("%-14s  %10.2f  %11.1f  %8.3f  %9ld\n",
-                         fil_local_solver_name(local_order[k]), failures, sweeps, 1e3 * seconds,
-                         row->fallbacks);
-        }
-    }
-    return cli_flush();
-}
-
-// --- the default solver --------------------------------------------------------------------------
-
-static void print_auto_heading(const Options *options) {
-    if (!options->json) {
-        (void)printf("\nauto, tolerance %g, %d thread%s, fastest of %d with a kept workspace.\n\n"
-                     "%-44s  contacts  outcome      iterations  scaled    natural    seconds\n",
-                     options->tol, options->threads, options->threads == 1 ? "" : "s",
-                     options->repeat, "problem");
-    }
-}
-
-static CliStatus bench_auto(Case *it, const Options *options, FilFrictionWorkspace *workspace) {
-    const FilFrictionSettings settings = make_settings(options, options->threads);
-    FilFrictionInfo info = {0};
-    const double seconds = solve_best(it, &settings, workspace, options, &info);
-    if (seconds < 0.0) {
-        return CLI_BAD_FILE;
-    }
-    if (options->json) {
-        (void)fputs("{\"table\":\"auto\",\"problem\":", stdout);
-        cli_print_json_text(it->name);
-        (void)printf(",\"contacts\":%d,\"outcome\":\"%s\",\"iterations\":%d", it->contacts,
-                     fil_outcome_name(info.outcome), info.iterations);
-        cli_print_json_number("scaled", info.residual.scaled);
-        cli_print_json_number("natural", info.residual.natural);
-        cli_print_json_number("seconds", seconds);
-        (void)puts("}");
-    } else {
-        (void)printf("%-44s  %8d  %-11s  %10d  %-8.2e  %-8.2e  %9.6f\n", it->name, it->contacts,
-                     fil_outcome_name(info.outcome), info.iterations, info.residual.scaled,
-                     info.residual.natural, seconds);
-    }
-    const CliStatus told = cli_flush();
-    return told != CLI_FINE ? told
-                            : (info.outcome == FIL_CONVERGED ? CLI_FINE : CLI_NOT_ACCEPTABLE);
-}
-
-// --- scaling -------------------------------------------------------------------------------------
-
-// Sums for a line through (log n, log seconds).
-typedef struct Fit {
-    double count, x, y, xx, xy;
-} Fit;
-
-static void add_point(Fit *fit, double n, double seconds) {
-    const double x = log(n), y = log(seconds);
-    fit->count += 1.0;
-    fit->x += x;
-    fit->y += y;
-    fit->xx += x * x;
-    fit->xy += x * y;
-}
-
-static double find_slope(const Fit *fit) {
-    const double down = fit->count * fit->xx - fit->x * fit->x;
-    return fit->count > 1.0 && down > 0.0 ? (fit->count * fit->xy - fit->x * fit->y) / down : NAN;
-}
-
-static void print_scaling(const Case *it, double nu, int threads, const FilFrictionInfo *info,
-                          double seconds, const Options *options) {
-    if (options->json) {
-        (void)printf("{\"table\":\"scaling\",\"contacts\":%d,\"threads\":%d,\"outcome\":\"%s\","
-                     "\"iterations\":%d",
-                     it->contacts, threads, fil_outcome_name(info->outcome), info->iterations);
-        cli_print_json_number("nu", nu);
-        cli_print_json_number("scaled", info->residual.scaled);
-        cli_print_json_number("seconds", seconds);
-        (void)puts("}");
-    } else {
-        (void)printf("%8d  %4.1f  %7d  %-11s  %10d  %-8.2e  %10.5f  %10.3f\n", it->contacts, nu,
-                     threads, fil_outcome_name(info->outcome), info->iterations,
-                     info->residual.scaled, seconds, 1e6 * seconds / it->contacts);
-    }
-    (void)cli_flush();
-}
-
-// One nu: sizes growing by about 3; ends at the first that is not solved in time.
-static CliStatus scale_fibres(double nu, const Options *options, FilFrictionWorkspace *workspace) {
-    static const int sizes[] = {100, 300, 1000, 3000, 10000, 30000, 100000, 300000, 1000000};
-    Fit fit[2] = {{0}};
-    bool going = true;
-    CliStatus status = CLI_FINE;
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && going && !cli_is_interrupted(); k++) {
-        if (sizes[k] > options->contacts) {
-            break;
-        }
-        FilGenerateDef def = fil_generate_def_default(FIL_GENERATE_FIBRES);
-        def.contact_count = sizes[k];
-        def.conditioning = nu;
-        Case it;
-        if (open_made(&def, &it) != CLI_FINE) {
-            return CLI_BAD_FILE;
-        }
-        for (int threads = 1; threads <= 2 && going && !cli_is_interrupted(); threads++) {
-            const FilFrictionSettings settings = make_settings(options, threads);
-            FilFrictionInfo info = {0};
-            const double seconds = solve_best(&it, &settings, workspace, options, &info);
-            going = seconds >= 0.0 && info.outcome == FIL_CONVERGED;
-            status = seconds < 0.0 ? CLI_BAD_FILE : going ? status : CLI_NOT_ACCEPTABLE;
-            if (seconds >= 0.0) {
-                print_scaling(&it, nu, threads, &info, seconds, options);
-            }
-            if (going && sizes[k] >= 1000) {
-                add_point(&fit[threads - 1], it.contacts, seconds);
-            }
-        }
-        close_case(&it);
-    }
-    for (int t = 0; t < 2 && fit[t].count > 1.0; t++) {
-        (void)printf(options->json ? "{\"table\":\"exponent\",\"nu\":%g,\"threads\":%d,"
-                                     "\"exponent\":%.3f}\n"
-                                   : "   nu %g, %d thread(s): cost grows as n^%.2f from n = 1000\n",
-                     nu, t + 1, find_slope(&fit[t]));
-    }
-    return status;
-}
-
-static CliStatus bench_scaling(const Options *options, FilFrictionWorkspace *workspace) {
-    static const double nus[] = {0.3, 0.9, 1.3};
-    CliStatus worst = CLI_FINE;
-    if (!options->json) {
-        (void)printf("\nStiff fibres, auto, tolerance %g, at most %g s; a ladder ends where that "
-                     "is not enough.\n\ncontacts    nu  threads  outcome      iterations  scaled   "
-                     "    seconds  us/contact\n",
-                     options->tol, options->seconds);
-    }
-    for (int k = 0; k < 3 && !cli_is_interrupted(); k++) {
-        const CliStatus status = scale_fibres(nus[k], options, workspace);
-        worst = status > worst ? status : worst;
-    }
-    return worst;
-}
-
-// --- tables --------------------------------------------------------------------------------------
-
-static CliStatus open_case(const CliJobs *jobs, const FilGenerateDef *def, int k, Case *it) {
-    return jobs->count > 0 ? open_file(jobs->list[k].input, it) : open_made(def, it);
-}
-
-static CliStatus run_local(const CliJobs *jobs, const Options *options,
-                           FilFrictionWorkspace *workspace) {
-    const int count = jobs->count > 0  ? jobs->count
-                      : options->quick ? CLI_SUITE_LOCAL / 10
-                                       : CLI_SUITE_LOCAL;
-    LocalRow rows[LOCAL_ROWS] = {{0}};
-    CliStatus worst = CLI_FINE;
-    for (int k = 0; k < count && !cli_is_interrupted(); k++) {
-        const FilGenerateDef def = cli_suite_local(k);
-        Case it;
-        CliStatus status = open_case(jobs, &def, k, &it);
-        if (status == CLI_FINE) {
-            status = add_local(&it, options, workspace, rows);
-            close_case(&it);
-        }
-        worst = status > worst ? status : worst;
-    }
-    const CliStatus told = print_local(rows, options);
-    return told > worst ? told : worst;
-}
-
-static CliStatus run_auto(const CliJobs *jobs, const Options *options,
-                          FilFrictionWorkspace *workspace) {
-    const int count = jobs->count > 0 ? jobs->count : CLI_SUITE_GLOBAL;
-    CliStatus worst = CLI_FINE;
-    print_auto_heading(options);
-    for (int k = 0; k < count && !cli_is_interrupted(); k++) {
-        const FilGenerateDef def = cli_suite_global(k % CLI_SUITE_GLOBAL);
-        if (jobs->count == 0 && options->quick && def.contact_count > 300) {
-            continue;
-        }
-        Case it;
-        CliStatus status = open_case(jobs, &def, k, &it);
-        if (status == CLI_FINE) {
-            status = bench_auto(&it, options, workspace);
-            close_case(&it);
-        }
-        worst = status > worst ? status : worst;
-    }
-    return worst;
-}
-
-static CliStatus run_tables(const CliJobs *jobs, const Options *options) {
-    FilFrictionWorkspace *workspace = NULL;
-    FilError error = {0};
-    if (fil_friction_workspace_create(NULL, &workspace, &error) != FIL_OK) {
-        cli_say("%s", error.text);
-        return CLI_BAD_FILE;
-    }
-    CliStatus status[3] = {CLI_FINE};
-    if (options->table == TABLE_ALL || options->table == TABLE_LOCAL) {
-        status[0] = run_local(jobs, options, workspace);
-    }
-    if (options->table == TABLE_ALL || options->table == TABLE_AUTO) {
-        status[1] = run_auto(jobs, options, workspace);
-    }
-    if (options->table == TABLE_SCALING || (options->table == TABLE_ALL && jobs->count == 0)) {
-        status[2] = bench_scaling(options, workspace);
-    }
-    fil_friction_workspace_destroy(workspace);
-    CliStatus worst = CLI_FINE;
-    for (int k = 0; k < 3; k++) {
-        worst = status[k] > worst ? status[k] : worst;
-    }
-    return worst;
-}
 
 // --- rivals --------------------------------------------------------------------------------------
 
@@ -477,7 +77,7 @@ static CliStatus become(char *path, char **arguments) {
 }
 
 // Become the program that knows the rivals: filum-rivals TOL SECONDS REPEAT table|json FILE...
-static CliStatus run_rivals(const CliJobs *jobs, const Options *options) {
+static CliStatus run_rivals(const CliJobs *jobs, const BenchOptions *options) {
     char *path = find_program("filum-rivals");
     char **arguments = calloc((size_t)jobs->count + 6, sizeof *arguments);
     if (path == NULL || arguments == NULL) {
@@ -509,7 +109,7 @@ static CliStatus run_rivals(const CliJobs *jobs, const Options *options) {
 }
 
 // The steps of the models, then the program that knows what else follows a curve.
-static CliStatus run_rods(const Options *options) {
+static CliStatus run_rods(const BenchOptions *options) {
     const CliStatus status = bench_rods(options->json, options->quick, options->threads);
     if (status != CLI_FINE || cli_is_interrupted()) {
         return status;
@@ -529,46 +129,71 @@ static CliStatus run_rods(const Options *options) {
     return ran;
 }
 
-static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
-    Options options = {
-        .threads = 1, .repeat = 3, .sweeps = 1000, .tol = 1e-8, .local_tol = 1e-4, .contacts = 0};
-    const int operands = cli_parse(verb, argc, argv, &options);
-    if (operands < 0) {
-        return operands == -2 ? cli_flush() : CLI_BAD_COMMAND;
-    }
-    if (operands == 1 && strcmp(argv[0], "rods") == 0) {
-        cli_catch_interrupt();
-        const CliStatus status = run_rods(&options);
-        return cli_is_interrupted() ? CLI_INTERRUPTED : status;
-    }
-    if (operands == 0 || strcmp(argv[0], "friction") != 0) {
-        cli_say("bench what? There are two benchmarks: filum bench friction [FILE...] and filum "
-                "bench rods");
-        return CLI_BAD_COMMAND;
-    }
-    options.seconds = options.seconds > 0.0 ? options.seconds : options.rivals ? 6.0 : 60.0;
-    options.contacts = options.contacts > 0 ? options.contacts : options.quick ? 1000 : 100000;
+// Does a table belong to this benchmark?
+static bool is_table_of(int table, bool world) {
+    return table == BENCH_TABLE_ALL || (table >= BENCH_TABLE_SCENES) == world;
+}
+
+static CliStatus run_friction(int operands, char **argv, BenchOptions *options) {
+    options->seconds = options->seconds > 0.0 ? options->seconds : options->rivals ? 6.0 : 60.0;
+    options->contacts = options->contacts > 0 ? options->contacts : options->quick ? 1000 : 100000;
+    options->tol = options->tol >= 0.0 ? options->tol : 1e-8;
     CliJobs jobs = {0};
     for (int k = 1; k < operands; k++) {
         cli_jobs_add(&jobs, argv[k]);
     }
     CliStatus status = jobs.status;
     if (operands == 1 || jobs.count > 0) {
-        if (!options.rivals) {
+        if (!options->rivals) {
             cli_catch_interrupt();
         }
         const CliStatus ran =
-            options.rivals ? run_rivals(&jobs, &options) : run_tables(&jobs, &options);
+            options->rivals ? run_rivals(&jobs, options) : bench_friction(&jobs, options);
         status = ran > status ? ran : status;
     }
     cli_jobs_free(&jobs);
+    return status;
+}
+
+static CliStatus run_world(BenchOptions *options) {
+    options->seconds = options->seconds > 0.0 ? options->seconds : options->quick ? 10.0 : 120.0;
+    options->tol = options->tol >= 0.0 ? options->tol : 1e-5;
+    cli_catch_interrupt();
+    return bench_world(options);
+}
+
+static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
+    BenchOptions options = {
+        .threads = 1, .repeat = 3, .sweeps = 1000, .tol = -1.0, .local_tol = 1e-4};
+    const int operands = cli_parse(verb, argc, argv, &options);
+    if (operands < 0) {
+        return operands == -2 ? cli_flush() : CLI_BAD_COMMAND;
+    }
+    const char *what = operands > 0 ? argv[0] : "";
+    const bool world = strcmp(what, "world") == 0, friction = strcmp(what, "friction") == 0;
+    if ((world || friction) && !is_table_of(options.table, world)) {
+        cli_say("bench %s has no table %s", what, tables[options.table].name);
+        return CLI_BAD_COMMAND;
+    }
+    CliStatus status = CLI_BAD_COMMAND;
+    if (operands == 1 && strcmp(what, "rods") == 0) {
+        cli_catch_interrupt();
+        status = run_rods(&options);
+    } else if (operands == 1 && world) {
+        status = run_world(&options);
+    } else if (friction) {
+        status = run_friction(operands, argv, &options);
+    } else {
+        cli_say("bench what? There are three benchmarks: filum bench friction [FILE...], filum "
+                "bench rods and filum bench world");
+    }
     return cli_is_interrupted() ? CLI_INTERRUPTED : status;
 }
 
 const CliVerb cli_bench = {
     .name = "bench",
-    .operands = "friction [FILE...] | rods",
-    .summary = "measure the friction solvers, or the rods",
+    .operands = "friction [FILE...] | rods | world",
+    .summary = "measure friction solvers, rods and scenes",
     .description =
         "friction: print what the friction solvers cost and reach, in three tables: Gauss-Seidel "
         "with each "
@@ -582,11 +207,20 @@ const CliVerb cli_bench = {
         "\n"
         "rods: print what a step of each rod model costs against the number of elements, how many "
         "elements run in real time, the step of ten thousand rods, and what the digits of a "
-        "curve's frame cost beside common integrators. It takes --quick, --json and --threads.",
+        "curve's frame cost beside common integrators. It takes --quick, --json and --threads.\n"
+        "\n"
+        "world: step the scenes that the program carries, and print for each the median time of a "
+        "step over the 200 busiest steps in a row, with the residual that it bought, beside what "
+        "others need and what is aimed at. Further tables: collision detection, growth with the "
+        "number of contacts, threads, the table of Bertails-Descoubes and others (2011), global "
+        "Newton against nu, and the guess that new contacts start from. It takes --table, --scene, "
+        "--quick, --json, --threads, --steps, --seconds and --tol.",
     .examples = "filum bench friction --quick\tall tables, in less than a minute\n"
                 "filum bench friction problems/ --table auto --json\tfor a script\n"
                 "filum bench friction problems/ --rivals\tbeside Siconos\n"
-                "filum bench rods --quick\trods",
+                "filum bench rods --quick\trods\n"
+                "filum bench world --scene wavy-hair\tone scene\n"
+                "filum bench world --table seed\tbeside the figures of 2011",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_bench,

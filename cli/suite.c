@@ -16,22 +16,6 @@ void cli_suite_name(const FilGenerateDef *def, char name[CLI_SUITE_NAME]) {
                    (unsigned long long)def->seed);
 }
 
-// A third each: soft fibres, rigid bodies and piles of spheres, a step from given velocities.
-FilGenerateDef cli_suite_local(int k) {
-    static const FilGenerator kinds[] = {FIL_GENERATE_FIBRES, FIL_GENERATE_RIGID,
-                                         FIL_GENERATE_SPHERES};
-    static const double mu[] = {0.1, 0.3, 0.6, 1.0};
-    FilGenerateDef def = fil_generate_def_default(kinds[k % 3]);
-    def.seed = 1 + (uint64_t)k;
-    def.contact_count = 10 + 5 * (k / 3 % 10);
-    def.conditioning = 0.5;
-    def.stretch = 10.0;
-    def.mass_ratio = 10.0;
-    def.mu = mu[k / 3 % 4];
-    def.solvable = false;
-    return def;
-}
-
 FilGenerateDef cli_suite_global(int k) {
     static const struct {
         FilGenerator generator;

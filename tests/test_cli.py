@@ -385,6 +385,67 @@ def bench_refuses_what_it_cannot_do():
     fails(2, "filum bench friction", "bench")
     fails(2, "filum bench rods", "bench", "hair")
     fails(3, "missing.hdf5", "bench", "friction", "missing.hdf5", "--table", "auto", "--json")
+    fails(2, "filum bench world", "bench", "world", "hair.json")
+    fails(2, "bench world has no table local", "bench", "world", "--table", "local")
+    fails(2, "bench friction has no table nu", "bench", "friction", "--table", "nu")
+    fails(2, "there is no scene knott", "bench", "world", "--scene", "knott", "--json")
+
+
+def bench_steps_scenes_and_tells_what_they_cost():
+    done = run("bench", "world", "--quick", "--scene", "spaghetti-31", "--steps", "5", "--json")
+    assert done.returncode == 0, done.err
+    scene, detect = rows(done)
+    assert scene["table"] == "scenes" and scene["scene"] == "spaghetti-31"
+    assert scene["steps"] == 5 and scene["window"] == 5 and scene["cut"] is False
+    assert scene["contacts"] >= scene["window_contacts"] > 0 and scene["nu"] > 0
+    assert 0 < scene["residual"] <= 1e-5 and scene["unconverged"] == 0
+    assert scene["seconds"] > 0 and scene["cpu_seconds"] > 0 and scene["real_time"] > 0
+    shares = [scene[f"share_{phase}"] for phase in
+              ("bodies", "collide", "assemble", "friction", "update", "sweep")]
+    assert all(share >= 0 for share in shares) and 0.5 < sum(shares) <= 1.000001
+    assert {"memory", "rival", "at_least", "hoped_for", "which_is", "mean_seconds"} < set(scene)
+    assert detect["table"] == "detect" and detect["capsules"] == 31 * 15 and detect["us"] > 0
+    text = run("bench", "world", "--scene", "spaghetti-31", "--steps", "5")
+    assert text.returncode == 0 and "collide" in text.out and "s/step" in text.out
+
+
+def bench_knows_the_busiest_window():
+    done = run("bench", "world", "--scene", "knot", "--table", "scenes", "--json", "--tol", "1e-6")
+    assert done.returncode == 0, done.err
+    scene, = rows(done)
+    assert scene["rival"] == "0.033 s (2011)" and scene["at_least"] == 0.011  # at steps of 11 ms
+    assert scene["dt"] == 0.011 and scene["steps"] == 137 == scene["window"]
+    assert scene["window_contacts"] <= scene["contacts"] and scene["residual"] <= 1e-6
+
+
+def bench_cuts_a_scene_by_the_clock_and_says_so():
+    done = run("bench", "world", "--scene", "spaghetti-31", "--seconds", "0.001", "--json",
+               "--table", "scenes")
+    scene, = rows(done)
+    assert done.returncode == 0 and scene["cut"] is True and 1 <= scene["steps"] < 2000
+
+
+def the_other_tables_of_the_scenes_have_their_fields():
+    bench = ("bench", "world", "--json", "--quick", "--seconds", "5")
+    found = rows(run(*bench, "--table", "seed", "--steps", "2"))
+    assert len(found) >= 5 and all(row["table"] == "seed" and row["seed_seconds"] > 0
+                                   and row["mean_seconds"] > 0 for row in found)
+    found = rows(run(*bench, "--table", "threads", "--steps", "3"))
+    assert found and all(row["same_bits"] is True and row["gain"] > 0 for row in found)
+    done = run(*bench, "--table", "nu", "--scene", "spaghetti-31", "--steps", "95")
+    found = rows(done)
+    assert done.returncode == 0 and found and all(row["nu_from"] < (row["nu_to"] or 1e9) and row["worst_residual"] >= 0
+                                                  and 0 <= row["solved_percent"] <= 100
+                                                  for row in found)
+
+
+def recorded_problems_are_the_same_every_time():
+    found = [rows(run("bench", "friction", "--table", "local", "--quick", "--json"))
+             for _ in range(2)]
+    for first, again in zip(*found):
+        assert first["problems"] == again["problems"] == 18
+        assert first["sweeps"] == again["sweeps"]
+        assert first["failure_percent"] == again["failure_percent"]
 
 
 def bench_measures_the_rods():

@@ -269,6 +269,15 @@ FIL_API const FilContact *fil_world_contacts(const FilWorld *world, int *count);
 /// Kinetic and potential energy of all bodies, J.
 FIL_API void fil_world_energy(const FilWorld *world, FilRodEnergy *energy);
 
+/// Called with every friction problem of a step, before it is solved: `r` is what the solve starts
+/// from, and `fresh` (one per block) says which blocks had no impulse in the step before and no
+/// other solve in this one, so that theirs is a guess. All of it lives until the call returns.
+typedef void FilProblemWatch(void *user, const FilFrictionProblem *problem, const double *r,
+                             const bool *fresh);
+
+/// Look at the friction problems; NULL ends it. A step does not depend on it.
+FIL_API void fil_world_watch_problems(FilWorld *world, FilProblemWatch *watch, void *user);
+
 // --- state ---------------------------------------------------------------------------------------
 
 /// All that the next step depends on, as one array: what a checkpoint saves. Its length changes

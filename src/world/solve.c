@@ -50,6 +50,12 @@ static void prepare_body(void *context, int i) {
 
 // --- the friction problem ------------------------------------------------------------------------
 
+// Whether a contact did press in the step before.
+static bool did_press(const FilWorkContact *contact) {
+    const double *r = contact->memory.impulse;
+    return contact->known && (r[0] != 0.0 || r[1] != 0.0 || r[2] != 0.0);
+}
+
 // Impulses to start from: those of the step before, turned into the contact's axes; for a new
 // contact those that would solve it alone.
 static void guess_impulse(const FilWorkContact *contact, const FilFrictionProblem *problem, int a,
@@ -234,6 +240,24 @@ static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows 
     return FIL_OK;
 }
 
+// Show a problem to whoever looks.
+static FilStatus show_problem(FilWorld *world, const FilWorldTry *step, const Active *active,
+                              const FilFrictionProblem *problem, const double *r, FilError *error) {
+    FilArenaMark mark = fil_arena_mark(&world->scratch);
+    bool *fresh = FIL_NEW(&world->scratch, bool, (size_t)active->count + 1);
+    if (fresh == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
+                        active->count);
+    }
+    for (int a = 0; a < active->count; a++) {
+        int i = active->list[a];
+        fresh[a] = !active->guessed[i] && !did_press(&step->contacts[i]);
+    }
+    world->watch(world->watch_user, problem, r, fresh);
+    fil_arena_release(&world->scratch, mark);
+    return FIL_OK;
+}
+
 // Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
 static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
                               const Active *active, const FilFrictionProblem *problem,
@@ -254,6 +278,9 @@ static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows 
         } else {
             guess_impulse(&step->contacts[i], problem, a, r);
         }
+    }
+    if (world->watch != NULL) {
+        FIL_TRY(show_problem(world, step, active, problem, solution.r, error));
     }
     FilFrictionInfo solve;
     FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));

@@ -361,6 +361,11 @@ FilStatus fil_world_add_obstacle(FilWorld *world, const FilObstacleDef *def,
 
 // --- looking -------------------------------------------------------------------------------------
 
+void fil_world_watch_problems(FilWorld *world, FilProblemWatch *watch, void *user) {
+    world->watch = watch;
+    world->watch_user = user;
+}
+
 int fil_world_rod_count(const FilWorld *world) {
     return world->rod_count;
 }

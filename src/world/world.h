@@ -128,6 +128,9 @@ struct FilWorld {
     int64_t dof_count, state_count;
     int threads;
 
+    FilProblemWatch *watch; // NULL: nobody looks
+    void *watch_user;
+
     double time;
     int64_t step_count;
 
