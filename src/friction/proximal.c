@@ -17,6 +17,8 @@
 #include "proximal.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -190,6 +192,7 @@ static Inner solve_inner(FilProximal *x, double wanted, int max_count, int *coun
             return INNER_FAILED;
         }
         linearise(x);
+        if(getenv("TRACE")){ int na=0; for(int i=0;i<x->s->n;i++) na+=x->J.active[i]; fprintf(stderr,"it %d delta %.1e true %.2e inner %.2e wanted %.1e active %d\n",x->iterations,x->delta,scaled/fil_system_unit(x->s),inner_residual(x)/fil_system_unit(x->s),wanted/fil_system_unit(x->s),na);}
         x->iterations++;
         const double begin = fil_seconds();
         const bool found = fil_newton_step_solve(x->step, x->F, x->d);
@@ -285,7 +288,7 @@ void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
     const size_t bytes = (size_t)x->s->size * sizeof *r;
     const int asked = x->task->settings->max_iterations;
     x->rho_factor = rho_factor;
-    x->delta = DELTA_FIRST;
+    x->delta = getenv("DEL") ? atof(getenv("DEL")) : DELTA_FIRST;
     x->best_scaled = INFINITY;
     x->iterations = x->progress_at = 0;
     memcpy(x->r, r, bytes);

@@ -148,6 +148,7 @@ const FilRodTable fil_rod_corde = {
     .launch = launch,
     .move = move,
     .at = fil_corde_at,
+    .sample = fil_corde_sample,
     .jacobian = fil_corde_jacobian,
     .span = fil_corde_span,
     .curvature_at = fil_corde_curvature_at,

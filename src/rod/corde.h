@@ -95,6 +95,8 @@ FilStatus fil_corde_check_natural(const FilRod *rod, int element, const double k
 void fil_corde_place_ends(FilRod *rod);
 void fil_corde_refresh(FilRod *rod);
 void fil_corde_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
+void fil_corde_sample(const FilRod *rod, const FilRodPlace *places, int count, double *points,
+                      double *rates);
 void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows);
 void fil_corde_span(const FilRod *rod, int element, int *first, int *last);
 void fil_corde_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);

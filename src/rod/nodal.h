@@ -77,6 +77,8 @@ void fil_nodal_get_velocity(const FilRod *rod, double *velocity);
 void fil_nodal_stop(FilRod *rod);
 void fil_nodal_launch(FilRod *rod, const double velocity[3], const double spin[3]);
 void fil_nodal_move(FilRod *rod, const double *dx);
+void fil_nodal_sample(const FilRod *rod, const FilRodPlace *places, int count, double *points,
+                      double *rates);
 void fil_nodal_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
 void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobian);
 void fil_nodal_span(const FilRod *rod, int element, int *first, int *last);
@@ -175,7 +177,7 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .get_rest = fil_nodal_get_rest, .merit = fil_nodal_merit, .solve = fil_nodal_solve,   \
         .advance = fil_nodal_advance, .get_velocity = fil_nodal_get_velocity,                 \
         .stop = fil_nodal_stop, .launch = fil_nodal_launch, .move = fil_nodal_move,           \
-        .at = fil_nodal_at, .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,           \
+        .at = fil_nodal_at, .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,           \
         .curvature_at = fil_nodal_curvature_at, .energy = fil_nodal_energy,                   \
         .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian,                         \
         .stiffness = fil_nodal_stiffness, .mass = fil_nodal_mass, .check_natural = natural,   \

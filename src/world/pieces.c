@@ -34,6 +34,11 @@ static int choose_count(const FilRod *rod) {
     return few > curled ? few : curled;
 }
 
+static FilStatus reserve_places(FilWorld *world, int64_t count, FilError *error) {
+    return fil_world_reserve(world, &world->places, &world->place_room,
+                             world->point_count + count, sizeof(FilRodPlace), error);
+}
+
 static FilStatus reserve_pieces(FilWorld *world, int64_t count, FilError *error) {
     return fil_world_reserve(world, &world->pieces, &world->piece_room, world->piece_count + count,
                              sizeof(FilPiece), error);
@@ -48,6 +53,7 @@ FilStatus fil_world_add_pieces(FilWorld *world, FilBody *body, FilError *error) 
     body->first_point = world->point_count;
     body->piece_count = each * elements;
     body->point_count = tree ? (each + 1) * elements : each * elements + 1;
+    FIL_TRY(reserve_places(world, body->point_count, error));
     double along = 0.0;
     for (int e = 0; e < elements; e++) {
         double part = rod->lengths[e] / rod->state[1];
@@ -61,6 +67,8 @@ FilStatus fil_world_add_pieces(FilWorld *world, FilBody *body, FilError *error) 
                            .point = {point, point + 1},
                            .u = {u[0], u[1]},
                            .s = {along + u[0] * part, along + u[1] * part}};
+            world->places[point] = (FilRodPlace){e, u[0]};
+            world->places[point + 1] = (FilRodPlace){e, u[1]};
         }
         along += part;
     }
@@ -101,28 +109,11 @@ FilStatus fil_world_add_solid(FilWorld *world, int body, int obstacle, const Fil
 
 // --- sampling ------------------------------------------------------------------------------------
 
-static void sample_point(const FilRod *rod, int element, double u, double *point, double *rate) {
-    FilPose pose;
-    FilRate motion;
-    rod->table->at(rod, element, u, &pose, rate != NULL ? &motion : NULL);
-    fil_copy3(pose.position, point);
-    if (rate != NULL) {
-        fil_copy3(motion.velocity, rate);
-    }
-}
-
 static void sample_rod(const FilWorld *world, const FilBody *body, double *points, double *rates) {
     const FilRod *rod = body->self;
-    int last = -1;
-    for (int k = 0; k < body->piece_count; k++) {
-        const FilPiece *piece = &world->pieces[body->first_piece + k];
-        for (int end = piece->point[0] == last ? 1 : 0; end < 2; end++) {
-            ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
-            sample_point(rod, piece->element, piece->u[end], points + at,
-                         rates != NULL ? rates + at : NULL);
-        }
-        last = piece->point[1];
-    }
+    ptrdiff_t first = 3 * (ptrdiff_t)body->first_point;
+    rod->table->sample(rod, world->places + body->first_point, body->point_count, points + first,
+                       rates != NULL ? rates + first : NULL);
 }
 
 // A rod that sleeps is where it fell asleep.
@@ -169,11 +160,8 @@ static bool is_driven(const FilBody *body) {
 
 static void sample_poses(const FilWorld *world, const FilBody *body, FilPose *poses) {
     const FilRod *rod = body->self;
-    for (int k = 0; k < body->piece_count; k++) {
-        const FilPiece *piece = &world->pieces[body->first_piece + k];
-        for (int end = 0; end < 2; end++) {
-            rod->table->at(rod, piece->element, piece->u[end], &poses[piece->point[end]], NULL);
-        }
+    for (int i = body->first_point; i < body->first_point + body->point_count; i++) {
+        rod->table->at(rod, world->places[i].element, world->places[i].u, &poses[i], NULL);
     }
 }
 
@@ -186,6 +174,32 @@ static void turn_between(const FilPose *from, const FilPose *to, double turn[3])
         }
     }
     fil_rotation_log(Q, turn);
+}
+
+// What a driven root does to a rod that it carries: the velocity of a point at x is (x+ - x) / dt,
+// where x+ = p+ + R (x - p).
+static void sample_carried_rod(const FilBody *body, FilWorldTry *step) {
+    const FilRod *rod = body->self;
+    FilPose from, to;
+    double turn[3], R[9];
+    if (rod->root_end.motion == NULL ||
+        (rod->root_end.kind != FIL_END_CLAMPED && rod->root_end.kind != FIL_END_PINNED)) {
+        return; // ends that are held by rows are moved by v+
+    }
+    rod->table->at(rod, 0, 0.0, &from, NULL);
+    fil_rod_end_pose(rod, &rod->root_end, rod->state[0] + step->dt, &to);
+    turn_between(&from, rod->root_end.kind == FIL_END_CLAMPED ? &to : &from, turn);
+    fil_rotation_exp(turn, R);
+    for (int i = body->first_point; i < body->first_point + body->point_count; i++) {
+        const double *x = step->points + 3 * (ptrdiff_t)i;
+        double arm[3], moved[3];
+        fil_subtract3(x, from.position, arm);
+        fil_apply3(R, arm, moved);
+        for (int k = 0; k < 3; k++) {
+            step->ahead[3 * (ptrdiff_t)i + k] = (to.position[k] + moved[k] - x[k]) / step->dt;
+            step->ahead_spin[3 * (ptrdiff_t)i + k] = turn[k] / step->dt;
+        }
+    }
 }
 
 // A step with v+ = 0, from rest, shows what the driven ends alone do to the rod.
@@ -221,7 +235,9 @@ static void sample_driven_range(void *context, int first, int last) {
     const Driving *driving = context;
     for (int i = first; i < last; i++) {
         FilBody *body = &driving->world->bodies[i];
-        if (is_driven(body)) {
+        if (is_driven(body) && ((const FilRod *)body->self)->table->carried) {
+            sample_carried_rod(body, driving->step);
+        } else if (is_driven(body)) {
             // free_velocity is not in use yet; the state is already saved by the step
             sample_driven_rod(driving->world, body, driving->step,
                               driving->step->states + body->first_state,

@@ -11,6 +11,7 @@
 #include "body.h"
 #include "collide/grid.h"
 #include "collide/touch.h"
+#include "rod/rod.h"
 
 typedef struct FilBody {
     const FilBodyTable *table;
@@ -114,11 +115,12 @@ struct FilWorld {
     FilBody *bodies;
     FilObstacle *obstacles;
     FilPiece *pieces;
+    FilRodPlace *places; // [point_count] the points of the rods
     FilWorldMaterial *materials;
     double *frictions; // of pairs of materials, see fil_world_friction(); below 0: not set
     FilJoint *joints;
     int (*apart)[2]; // pairs of pieces at joints, which never touch; lower piece first, sorted
-    int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room;
+    int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room, place_room;
     int material_count, material_room, friction_room, joint_count, joint_room;
     int apart_count, apart_room;
     int rod_count, rigid_count, point_count;
