@@ -17,8 +17,6 @@
 #include "proximal.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -29,6 +27,7 @@
 enum { MAX_INNER = 10, MAX_MOVE = 50, MAX_IDLE = 600 };
 
 static const double DELTA_FIRST = 0.3; // in units of W_ii
+static const double DELTA_WARM = 0.01; // the same, from a guess that is worth something
 static const double DELTA_LEAST = 1e-9;
 static const double DELTA_RISE = 5.0; // after Newton failed
 static const double DELTA_LARGEST = 1e3;
@@ -192,7 +191,6 @@ static Inner solve_inner(FilProximal *x, double wanted, int max_count, int *coun
             return INNER_FAILED;
         }
         linearise(x);
-        if(getenv("TRACE")){ int na=0; for(int i=0;i<x->s->n;i++) na+=x->J.active[i]; fprintf(stderr,"it %d delta %.1e true %.2e inner %.2e wanted %.1e active %d\n",x->iterations,x->delta,scaled/fil_system_unit(x->s),inner_residual(x)/fil_system_unit(x->s),wanted/fil_system_unit(x->s),na);}
         x->iterations++;
         const double begin = fil_seconds();
         const bool found = fil_newton_step_solve(x->step, x->F, x->d);
@@ -288,7 +286,7 @@ void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
     const size_t bytes = (size_t)x->s->size * sizeof *r;
     const int asked = x->task->settings->max_iterations;
     x->rho_factor = rho_factor;
-    x->delta = getenv("DEL") ? atof(getenv("DEL")) : DELTA_FIRST;
+    x->delta = x->task->settings->warm_start ? DELTA_WARM : DELTA_FIRST;
     x->best_scaled = INFINITY;
     x->iterations = x->progress_at = 0;
     memcpy(x->r, r, bytes);

@@ -170,18 +170,18 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
     return 2 * nodal->stride + 2;
 }
 
-#define FIL_NODAL_TABLE(model, frames, maker, natural)                                        \
-    {                                                                                         \
-        .name = model, .framed = frames, .create = maker, .place_ends = fil_nodal_place_ends, \
-        .prepare = fil_nodal_prepare, .residual = fil_nodal_residual,                         \
-        .get_rest = fil_nodal_get_rest, .merit = fil_nodal_merit, .solve = fil_nodal_solve,   \
-        .advance = fil_nodal_advance, .get_velocity = fil_nodal_get_velocity,                 \
-        .stop = fil_nodal_stop, .launch = fil_nodal_launch, .move = fil_nodal_move,           \
-        .at = fil_nodal_at, .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,           \
-        .curvature_at = fil_nodal_curvature_at, .energy = fil_nodal_energy,                   \
-        .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian,                         \
-        .stiffness = fil_nodal_stiffness, .mass = fil_nodal_mass, .check_natural = natural,   \
-        .largest_step = fil_nodal_largest_step, .refresh = fil_nodal_refresh,                 \
+#define FIL_NODAL_TABLE(model, frames, maker, natural)                                            \
+    {                                                                                             \
+        .name = model, .framed = frames, .create = maker, .place_ends = fil_nodal_place_ends,     \
+        .prepare = fil_nodal_prepare, .residual = fil_nodal_residual,                             \
+        .get_rest = fil_nodal_get_rest, .merit = fil_nodal_merit, .solve = fil_nodal_solve,       \
+        .advance = fil_nodal_advance, .get_velocity = fil_nodal_get_velocity,                     \
+        .stop = fil_nodal_stop, .launch = fil_nodal_launch, .move = fil_nodal_move,               \
+        .at = fil_nodal_at, .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian,           \
+        .span = fil_nodal_span, .curvature_at = fil_nodal_curvature_at,                           \
+        .energy = fil_nodal_energy, .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian, \
+        .stiffness = fil_nodal_stiffness, .mass = fil_nodal_mass, .check_natural = natural,       \
+        .largest_step = fil_nodal_largest_step, .refresh = fil_nodal_refresh,                     \
     }
 
 #endif

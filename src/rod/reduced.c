@@ -439,8 +439,8 @@ static void store_section(const FilReduced *data, const FilElementEnd *end, int 
 
 // The first part of an element is an element; its end curvature is (1 - u) k0 + u k1. As many as
 // there are lanes are cut at once, `which` of the places asked for.
-static void cut_elements(const FilRod *rod, const FilRodPlace *places, const int *which,
-                         int count, FilReducedSection *sections) {
+static void cut_elements(const FilRod *rod, const FilRodPlace *places, const int *which, int count,
+                         FilReducedSection *sections) {
     const FilReduced *data = fil_reduced(rod);
     FilElementIn in;
     FilElementWork work;

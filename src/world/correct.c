@@ -21,11 +21,13 @@ static double gap_after(const FilWorldTry *step, int i) {
     return step->contacts[i].gap + step->dt * step->u[3 * (ptrdiff_t)i];
 }
 
+bool fil_contact_overlaps(const FilWorkContact *contact, double gap) {
+    return contact->kind == FIL_BLOCK_COULOMB && gap < -allowed * contact->margin;
+}
+
 static bool is_needed(const FilWorldTry *step, const int *active, int count) {
     for (int a = 0; a < count; a++) {
-        const FilWorkContact *contact = &step->contacts[active[a]];
-        if (contact->kind == FIL_BLOCK_COULOMB &&
-            gap_after(step, active[a]) < -allowed * contact->margin) {
+        if (fil_contact_overlaps(&step->contacts[active[a]], gap_after(step, active[a]))) {
             return true;
         }
     }

@@ -2,8 +2,11 @@
 //
 // Between the start and the end of the step every point of a piece is taken to move on a straight
 // line. Candidates are those of the broad phase; where a piece went farther than its box foresaw,
-// the broad phase is done again with the boxes of what really happened. Pairs whose swept boxes,
-// without radius, are apart cannot have met; the others are tested (collide/sweep.h).
+// the broad phase is done again with the boxes of what really happened.
+//
+// At the start the centrelines of a pair were at least the sum of the radii apart, less the deepest
+// overlap of all contacts. Pairs that did not go as far as that together cannot have met, nor those
+// whose swept boxes, without radius, are apart; the others are tested (collide/sweep.h).
 #include "passing.h"
 
 #include <math.h>
@@ -21,6 +24,8 @@ typedef struct Sweeping {
     const FilWorldTry *step;
     const double *after;  // [point_count][3]
     const FilPose *poses; // [rigid_count] of the rigid bodies' shapes before the step
+    double *way;          // [piece_count] how far a point of it went, at most
+    double overlap;       // m: deepest at the start
     bool *passed;         // [pair_count]
 } Sweeping;
 
@@ -90,11 +95,65 @@ static bool did_pass(const Sweeping *sweeping, const int pair[2]) {
     return fil_sweep_segment_shape((const double(*)[2][3])path[0], &shape, pose, 0.0) <= 1.0;
 }
 
+static double radius_of(const FilWorld *world, const FilPiece *piece) {
+    return is_capsule(world, piece) ? world->bodies[piece->body].radius : 0.0;
+}
+
+// Whether two pieces went less far than they were apart.
+static bool is_far(const Sweeping *sweeping, const int pair[2]) {
+    const FilPiece *a = &sweeping->world->pieces[pair[0]], *b = &sweeping->world->pieces[pair[1]];
+    double apart = radius_of(sweeping->world, a) + radius_of(sweeping->world, b);
+    return sweeping->way[pair[0]] + sweeping->way[pair[1]] < apart - sweeping->overlap;
+}
+
 static void sweep_range(void *context, int first, int last) {
     const Sweeping *sweeping = context;
     for (int k = first; k < last; k++) {
-        sweeping->passed[k] = did_pass(sweeping, sweeping->step->pairs[k]);
+        const int *pair = sweeping->step->pairs[k];
+        sweeping->passed[k] = !is_far(sweeping, pair) && did_pass(sweeping, pair);
     }
+}
+
+// How far a point of a solid went, at most: the way of its position, and what its axes turned by.
+static double solid_way(const Sweeping *sweeping, const FilPiece *piece) {
+    FilShape shape;
+    FilPose pose[2];
+    double between[3];
+    poses_of(sweeping, piece, &shape, pose);
+    fil_subtract3(pose[1].position, pose[0].position, between);
+    double way = fil_norm3(between);
+    for (int k = 0; k < 3; k++) {
+        fil_subtract3(pose[1].axis[k], pose[0].axis[k], between);
+        way += (shape.kind == FIL_SHAPE_PLANE ? 1.0 : piece->extent) * fil_norm3(between);
+    }
+    return shape.kind == FIL_SHAPE_PLANE && way > 0.0 ? INFINITY : way; // it has no extent
+}
+
+static void way_range(void *context, int first, int last) {
+    const Sweeping *sweeping = context;
+    double *way = sweeping->way;
+    for (int i = first; i < last; i++) {
+        const FilPiece *piece = &sweeping->world->pieces[i];
+        way[i] = 0.0;
+        if (!is_capsule(sweeping->world, piece)) {
+            way[i] = solid_way(sweeping, piece);
+            continue;
+        }
+        for (int end = 0; end < 2; end++) {
+            double between[3];
+            ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
+            fil_subtract3(sweeping->after + at, sweeping->step->points + at, between);
+            way[i] = fmax(way[i], fil_norm3(between));
+        }
+    }
+}
+
+static double deepest_overlap(const FilWorldTry *step) {
+    double deepest = 0.0;
+    for (int i = 0; i < step->contact_count; i++) {
+        deepest = fmax(deepest, -step->contacts[i].gap);
+    }
+    return deepest;
 }
 
 // Whether a piece of a rod left the box that the broad phase had for it.
@@ -148,23 +207,26 @@ static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const doub
 
 FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses,
                                 FilPassed *passed_pairs, FilError *error) {
-    double *after = FIL_NEW(&world->scratch, double, 3 * (size_t)world->point_count + 1);
-    if (after == NULL) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d points",
-                        world->point_count);
-    }
-    fil_world_sample(world, world->threads, after, NULL);
+    FIL_TRY(fil_world_keep_samples(world, error));
+    const double *after = world->samples.points;
     if (did_escape(world, step, after)) {
         FIL_TRY(find_pairs_again(world, step, after, error));
     }
     bool *passed = FIL_NEW(&world->scratch, bool, (size_t)step->pair_count + 1);
+    double *way = FIL_NEW(&world->scratch, double, (size_t)world->piece_count + 1);
     int *found = FIL_NEW(&world->scratch, int, (size_t)step->pair_count + 1);
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld pairs of pieces",
                         (long long)step->pair_count);
     }
-    Sweeping sweeping = {
-        .world = world, .step = step, .after = after, .poses = poses, .passed = passed};
+    Sweeping sweeping = {.world = world,
+                         .step = step,
+                         .after = after,
+                         .poses = poses,
+                         .way = way,
+                         .overlap = deepest_overlap(step),
+                         .passed = passed};
+    fil_parallel_ranges(world->piece_count, 256, world->threads, way_range, &sweeping);
     fil_parallel_ranges((int)step->pair_count, 64, world->threads, sweep_range, &sweeping);
     *passed_pairs = (FilPassed){.list = found, .whirled = did_whirl(world, step, after)};
     for (int k = 0; k < (int)step->pair_count; k++) {

@@ -35,8 +35,8 @@ static int choose_count(const FilRod *rod) {
 }
 
 static FilStatus reserve_places(FilWorld *world, int64_t count, FilError *error) {
-    return fil_world_reserve(world, &world->places, &world->place_room,
-                             world->point_count + count, sizeof(FilRodPlace), error);
+    return fil_world_reserve(world, &world->places, &world->place_room, world->point_count + count,
+                             sizeof(FilRodPlace), error);
 }
 
 static FilStatus reserve_pieces(FilWorld *world, int64_t count, FilError *error) {
@@ -128,8 +128,26 @@ static void copy_rest(const FilWorld *world, const FilBody *body, double *points
 
 typedef struct Sampling {
     const FilWorld *world;
+    const double *states; // of now, to compare with those of the samples that are kept; or NULL
     double *points, *rates;
 } Sampling;
+
+// Copy what is kept of a rod that did not change since.
+static bool copy_kept(const Sampling *sampling, const FilBody *body) {
+    const FilSamples *kept = &sampling->world->samples;
+    if (sampling->states == NULL || body - sampling->world->bodies >= kept->body_count) {
+        return false;
+    }
+    ptrdiff_t first = 3 * (ptrdiff_t)body->first_point;
+    size_t bytes = sizeof(double) * 3 * (size_t)body->point_count;
+    size_t size = sizeof(double) * (size_t)body->table->state_count(body->self);
+    if (memcmp(sampling->states + body->first_state, kept->states + body->first_state, size) != 0) {
+        return false;
+    }
+    memcpy(sampling->points + first, kept->points + first, bytes);
+    memcpy(sampling->rates + first, kept->rates + first, bytes);
+    return true;
+}
 
 static void sample_range(void *context, int first, int last) {
     const Sampling *sampling = context;
@@ -137,17 +155,31 @@ static void sample_range(void *context, int first, int last) {
         const FilBody *body = &sampling->world->bodies[i];
         if (body->kind == FIL_BODY_ROD && body->island != 0) {
             copy_rest(sampling->world, body, sampling->points, sampling->rates);
-        } else if (body->kind == FIL_BODY_ROD) {
+        } else if (body->kind == FIL_BODY_ROD && !copy_kept(sampling, body)) {
             sample_rod(sampling->world, body, sampling->points, sampling->rates);
         }
     }
 }
 
-void fil_world_sample(const FilWorld *world, int threads, double *points, double *rates) {
-    Sampling sampling = {.world = world};
-    sampling.points = points;
-    sampling.rates = rates;
-    fil_parallel_ranges(world->body_count, 8, threads, sample_range, &sampling);
+void fil_world_sample(const FilWorld *world, const double *states, double *points, double *rates) {
+    Sampling sampling = {.world = world, .states = states, .points = points, .rates = rates};
+    fil_parallel_ranges(world->body_count, 8, world->threads, sample_range, &sampling);
+}
+
+FilStatus fil_world_keep_samples(FilWorld *world, FilError *error) {
+    FilSamples *kept = &world->samples;
+    int64_t points = 3 * (int64_t)world->point_count, size = sizeof(double);
+    FIL_TRY(fil_world_reserve(world, &kept->points, &kept->point_room, points, size, error));
+    FIL_TRY(fil_world_reserve(world, &kept->rates, &kept->rate_room, points, size, error));
+    FIL_TRY(fil_world_reserve(world, &kept->states, &kept->state_room, world->state_count, size,
+                              error));
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        body->table->get_state(body->self, kept->states + body->first_state);
+    }
+    fil_world_sample(world, NULL, kept->points, kept->rates);
+    kept->body_count = world->body_count;
+    return FIL_OK;
 }
 
 static bool is_driven(const FilBody *body) {

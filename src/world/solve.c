@@ -3,15 +3,13 @@
 //
 // Elasticity that is not linear is linearised again at the velocity found, with the same contacts,
 // until that changes no more. Forces that depend on the velocities are corrected once, at those
-// found. Of the contacts within reach most stay open: those matter that touch, pressed in the step
-// before or would overlap without an impulse; others join when the solution makes them overlap.
-// What is left out obeys the law with r = 0.
+// found. Of the contacts within reach most stay open: those matter that pressed in the step before,
+// overlap, or would overlap if the impulses were those of the step before; others join when the
+// solution makes them overlap. What is left out obeys the law with r = 0.
 #include "solve.h"
 
 #include <math.h>
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -19,7 +17,6 @@
 #include "math/vec3.h"
 #include "math/vector.h"
 #include "problem.h"
-#include "filum/fclib.h"
 
 enum { MAX_ACTIVE_ROUNDS = 12 };             // of adding contacts that overlap
 static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
@@ -236,7 +233,8 @@ static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows 
             step->r[3 * i + (size_t)row] =
                 fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
         }
-        active->in[i] = contact->kind != FIL_BLOCK_COULOMB || step->r[3 * i] != 0.0;
+        active->in[i] = contact->kind != FIL_BLOCK_COULOMB || step->r[3 * i] != 0.0 ||
+                        fil_contact_overlaps(contact, contact->gap);
     }
     fil_rows_push(world, rows, step->r, step->after);
     add_free(world, step);
@@ -259,49 +257,6 @@ static FilStatus show_problem(FilWorld *world, const FilWorldTry *step, const Ac
     }
     world->watch(world->watch_user, problem, r, fresh);
     fil_arena_release(&world->scratch, mark);
-    return FIL_OK;
-}
-
-// Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
-static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
-                              const Active *active, const FilFrictionProblem *problem,
-                              double tolerance, FilStepInfo *info, FilError *error) {
-    size_t n = (size_t)active->count;
-    FilFrictionSettings settings = settings_of(world);
-    settings.tolerance = tolerance;
-    FilFrictionSolution solution = {.r = FIL_NEW(&world->scratch, double, 3 * n + 1),
-                                    .u = FIL_NEW(&world->scratch, double, 3 * n + 1)};
-    if (world->scratch.failed) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
-                        active->count);
-    }
-    for (int a = 0; a < active->count; a++) {
-        int i = active->list[a];
-        double *r = solution.r + 3 * (ptrdiff_t)a;
-        if (active->guessed[i]) {
-            memcpy(r, step->r + 3 * (ptrdiff_t)i, 3 * sizeof(double));
-        } else {
-            guess_impulse(&step->contacts[i], problem, a, r);
-        }
-    }
-    if (world->watch != NULL) {
-        FIL_TRY(show_problem(world, step, active, problem, solution.r, error));
-    }
-    if(getenv("PROB")){ static int num=0; char path[200]; snprintf(path,sizeof path,"%s_%03d_%d.hdf5",getenv("PROB"),num++,active->count); FilFclib ff={.problem=*problem,.guess={.r=solution.r}}; FilError e; if(fil_fclib_write(path,&ff,true,&e)!=FIL_OK) fprintf(stderr,"%s\n",e.text); }
-    FilFrictionInfo solve;
-    FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));
-    add_solve(&solve, info);
-    for (int a = 0; a < active->count; a++) {
-        int i = active->list[a];
-        active->guessed[i] = true;
-        memcpy(step->r + 3 * (ptrdiff_t)i, solution.r + 3 * (ptrdiff_t)a, 3 * sizeof(double));
-        memcpy(step->u + 3 * (ptrdiff_t)i, solution.u + 3 * (ptrdiff_t)a, 3 * sizeof(double));
-        double offset[3];
-        fil_contact_offset(&step->contacts[i], step->dt, offset);
-        fil_add3(-1.0, offset, step->u + 3 * (ptrdiff_t)i);
-    }
-    fil_rows_push(world, rows, step->r, step->after);
-    add_free(world, step);
     return FIL_OK;
 }
 
@@ -332,9 +287,11 @@ typedef struct Solving {
     Active active;
     int rounds;     // problems solved
     bool corrected; // forces that depend on the velocities
-    bool again;     // elasticity must be linearised again
-    double tolerance; // of the next friction problem
+    FilFrictionProblem problem;
 } Solving;
+
+// What comes after a solve.
+typedef enum Next { NEXT_NOTHING, NEXT_BUILD, NEXT_LINEARISE } Next;
 
 // Make the bodies ready, at the velocities the step begins with or at those found.
 static bool prepare_bodies(const Solving *solving, bool first) {
@@ -350,25 +307,69 @@ static bool prepare_bodies(const Solving *solving, bool first) {
     return are_finite(world, step);
 }
 
-static FilStatus solve_round(Solving *solving, FilFrictionProblem *problem, FilError *error) {
+// Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
+static FilStatus solve_active(Solving *solving, FilError *error) {
     FilWorld *world = solving->world;
-    double start = fil_seconds();
-    FIL_TRY(fil_world_problem_build(world, solving->step, &solving->rows, solving->active.list,
-                                    solving->active.count, problem, error));
-    double built = fil_seconds();
-    FIL_TRY(solve_active(world, solving->step, &solving->rows, &solving->active, problem,
-                         solving->tolerance, solving->info, error));
-    solving->info->seconds.assemble += built - start;
-    solving->info->seconds.friction += fil_seconds() - built;
-    solving->rounds++;
-    if(getenv("DUMP") && solving->active.count>=atoi(getenv("DUMP"))){ FILE*f=fopen("/tmp/sp/pattern.txt","w"); for(int a=0;a<solving->active.count;a++){int i=solving->active.list[a]; for(int sd=0;sd<2;sd++){int k=solving->rows.of_contact[i][sd]; int body=sd?solving->step->contacts[i].b.body:solving->step->contacts[i].a.body; if(k<0) fprintf(f,"-1 0 0 "); else fprintf(f,"%d %d %d ",body,solving->rows.incidences[k].first,solving->rows.incidences[k].width);} fprintf(f,"%g\n",solving->step->r[3*i]);} fclose(f); exit(0);}
-    if(getenv("FDBG")) fprintf(stderr,"round %d of %d, active %d of %d, tol %.1e it %d build %.1f solve %.1f\n",solving->rounds,solving->info->newton_count,solving->active.count,solving->step->contact_count,solving->tolerance,solving->info->iterations,1e3*(built-start),1e3*(fil_seconds()-built));
+    FilWorldTry *step = solving->step;
+    const Active *active = &solving->active;
+    const FilFrictionProblem *problem = &solving->problem;
+    size_t n = (size_t)active->count;
+    FilFrictionSettings settings = settings_of(world);
+    FilFrictionSolution solution = {.r = FIL_NEW(&world->scratch, double, 3 * n + 1),
+                                    .u = FIL_NEW(&world->scratch, double, 3 * n + 1)};
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
+                        active->count);
+    }
+    for (int a = 0; a < active->count; a++) {
+        int i = active->list[a];
+        double *r = solution.r + 3 * (ptrdiff_t)a;
+        if (active->guessed[i]) {
+            memcpy(r, step->r + 3 * (ptrdiff_t)i, 3 * sizeof(double));
+        } else {
+            guess_impulse(&step->contacts[i], problem, a, r);
+        }
+    }
+    if (world->watch != NULL) {
+        FIL_TRY(show_problem(world, step, active, problem, solution.r, error));
+    }
+    FilFrictionInfo solve;
+    FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));
+    add_solve(&solve, solving->info);
+    for (int a = 0; a < active->count; a++) {
+        int i = active->list[a];
+        active->guessed[i] = true;
+        memcpy(step->r + 3 * (ptrdiff_t)i, solution.r + 3 * (ptrdiff_t)a, 3 * sizeof(double));
+        memcpy(step->u + 3 * (ptrdiff_t)i, solution.u + 3 * (ptrdiff_t)a, 3 * sizeof(double));
+        double offset[3];
+        fil_contact_offset(&step->contacts[i], step->dt, offset);
+        fil_add3(-1.0, offset, step->u + 3 * (ptrdiff_t)i);
+    }
+    fil_rows_push(world, &solving->rows, step->r, step->after);
+    add_free(world, step);
     return FIL_OK;
 }
 
-// Whether another round is needed: contacts that overlap now, elasticity that changed, forces that
-// depend on the velocities. `count` is how many contacts were solved for.
-static FilStatus look_back(Solving *solving, bool *needed, FilError *error) {
+static FilStatus build_problem(Solving *solving, FilError *error) {
+    double start = fil_seconds();
+    FIL_TRY(fil_world_problem_build(solving->world, solving->step, &solving->rows,
+                                    solving->active.list, solving->active.count, &solving->problem,
+                                    error));
+    solving->info->seconds.assemble += fil_seconds() - start;
+    return FIL_OK;
+}
+
+static FilStatus solve_problem(Solving *solving, FilError *error) {
+    double start = fil_seconds();
+    FIL_TRY(solve_active(solving, error));
+    solving->info->seconds.friction += fil_seconds() - start;
+    solving->rounds++;
+    return FIL_OK;
+}
+
+// What must be done next: contacts that overlap now, elasticity that changed, forces that depend on
+// the velocities.
+static FilStatus look_back(Solving *solving, Next *next, FilError *error) {
     FilWorld *world = solving->world;
     FilWorldTry *step = solving->step;
     FilStepInfo *info = solving->info;
@@ -377,42 +378,36 @@ static FilStatus look_back(Solving *solving, bool *needed, FilError *error) {
                     : 0;
     bool changed = false;
     info->elastic_residual = find_change(world, step);
-    solving->again =
+    bool again =
         info->elastic_residual > newton_tolerance && info->newton_count < world->def.max_newton;
-    if (!solving->corrected && !solving->again) {
+    if (!solving->corrected && !again) {
         solving->corrected = true;
         FIL_TRY(correct_free(world, step, &solving->rows, &changed, error));
     }
-    *needed = added > 0 || solving->again || changed || solving->tolerance > world->def.solver.tolerance;
-    double loose = getenv("LOOSE") ? atof(getenv("LOOSE")) : 0.0;
-    if(added == 0 && !solving->again) loose = 0.0;
-    solving->tolerance = fmax(world->def.solver.tolerance, fmin(loose, 0.1 * info->elastic_residual));
+    *next = again ? NEXT_LINEARISE : added > 0 || changed ? NEXT_BUILD : NEXT_NOTHING;
     return FIL_OK;
 }
 
 static FilStatus solve_rounds(Solving *solving, bool *failed, FilError *error) {
     FilWorld *world = solving->world;
-    FilWorldTry *step = solving->step;
-    for (;;) {
-        FilArenaMark mark = fil_arena_mark(&world->scratch);
-        FilFrictionProblem problem;
-        bool needed;
-        FIL_TRY(solve_round(solving, &problem, error));
-        FIL_TRY(look_back(solving, &needed, error));
-        if (!needed) {
-            fil_rows_gather(world, &solving->rows, step->r, step->push);
-            return fil_world_correct(world, step, &solving->rows, solving->active.list, &problem,
-                                     error);
-        }
-        fil_arena_release(&world->scratch, mark);
-        if (solving->again) {
+    FilArenaMark mark = fil_arena_mark(&world->scratch);
+    Next next = NEXT_BUILD;
+    while (next != NEXT_NOTHING) {
+        if (next == NEXT_LINEARISE) {
             solving->info->newton_count++;
             *failed = !prepare_bodies(solving, false);
         }
         if (*failed) {
             return FIL_OK;
         }
+        fil_arena_release(&world->scratch, mark);
+        FIL_TRY(build_problem(solving, error));
+        FIL_TRY(solve_problem(solving, error));
+        FIL_TRY(look_back(solving, &next, error));
     }
+    fil_rows_gather(world, &solving->rows, solving->step->r, solving->step->push);
+    return fil_world_correct(world, solving->step, &solving->rows, solving->active.list,
+                             &solving->problem, error);
 }
 
 FilStatus fil_world_solve(FilWorld *world, FilWorldTry *step, FilStepInfo *info, bool *failed,
@@ -431,6 +426,5 @@ FilStatus fil_world_solve(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
         return FIL_OK;
     }
     info->newton_count = 1;
-    solving.tolerance = fmax(world->def.solver.tolerance, getenv("LOOSE") ? atof(getenv("LOOSE")) : 0.0);
     return solve_rounds(&solving, failed, error);
 }

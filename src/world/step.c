@@ -383,7 +383,7 @@ static FilStatus begin_try(FilWorld *world, double dt, FilWorldTry *step, bool *
     fil_world_wake_changed(world, dt);
     FIL_TRY(check_bodies(world, dt, error));
     save_states(world, step->states);
-    fil_world_sample(world, world->threads, step->points, step->rates);
+    fil_world_sample(world, step->states, step->points, step->rates);
     FIL_TRY(fil_world_sample_driven(world, step, error));
     FIL_TRY(fil_world_detect(world, step, error));
     *woken = fil_world_part_sleepers(world, step);

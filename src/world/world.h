@@ -105,6 +105,15 @@ typedef struct FilWorkContact {
     bool known; // seen in the step before
 } FilWorkContact;
 
+// Where the points of the rods were at the end of the last step, how they moved, and the states
+// that they belong to: the next step begins there, unless somebody changed a rod.
+typedef struct FilSamples {
+    double *points, *rates; // [point_count][3]
+    double *states;         // [state_count]
+    int body_count;         // bodies that are in it
+    int point_room, rate_room, state_room;
+} FilSamples;
+
 struct FilWorld {
     FilWorldDef def;
     FilAllocator allocator;
@@ -116,6 +125,7 @@ struct FilWorld {
     FilObstacle *obstacles;
     FilPiece *pieces;
     FilRodPlace *places; // [point_count] the points of the rods
+    FilSamples samples;
     FilWorldMaterial *materials;
     double *frictions; // of pairs of materials, see fil_world_friction(); below 0: not set
     FilJoint *joints;
@@ -202,8 +212,11 @@ FilStatus fil_world_add_pieces(FilWorld *world, FilBody *body, FilError *error);
 FilStatus fil_world_add_solid(FilWorld *world, int body, int obstacle, const FilShape *shape,
                               int *piece, FilError *error);
 
-/// Where the ends of all pieces are, and how they move (NULL: not asked for).
-void fil_world_sample(const FilWorld *world, int threads, double *points, double *rates);
+/// Where the ends of all pieces are, and how they move. `states`, those of now or NULL, say which
+/// of the samples that are kept still hold.
+void fil_world_sample(const FilWorld *world, const double *states, double *points, double *rates);
+/// Sample the rods into world->samples.
+FilStatus fil_world_keep_samples(FilWorld *world, FilError *error);
 /// How they move over a step of `dt` though v+ = 0, because ends are driven.
 FilStatus fil_world_sample_driven(FilWorld *world, FilWorldTry *step, FilError *error);
 
