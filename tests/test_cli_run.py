@@ -309,8 +309,8 @@ def check_counts_estimates_and_warns():
     deep = ["check", "scene.json", "--set", "bodies[0].at=[0.1, 0, 0.005]", "--set",
             "materials.hair.density=1e6", "--set", "output.every=0.001"]
     told = json.loads(run(*deep, "--json").out)
-    assert any("overlap at the start, at most 0.005 m: bodies[0] box and obstacles[1] floor" in text
-               for text in told["warnings"]), told["warnings"]
+    assert any("begin inside obstacles, at most 0.005 m deep: bodies[0] box in obstacles[1] floor"
+               in text for text in told["warnings"]), told["warnings"]
     assert any("density is 1e+06" in text for text in told["warnings"]), told["warnings"]
     assert any("output.every is 0.001 s" in text for text in told["warnings"]), told["warnings"]
     assert run(*deep).returncode == 0 and run(*deep, "--strict").returncode == 1

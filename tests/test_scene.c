@@ -758,7 +758,7 @@ static void hairs_stand_on_their_part_of_the_head(void) {
     for (int k = 0; k < scene->rod_count; k++) {
         const FilRodDef *def = &scene->rods[k].def;
         const double *x = def->root.position;
-        CHECK_NEAR(fil_norm3(x), 0.1 + 50e-6, 1e-13, 0.0);
+        CHECK_NEAR(fil_norm3(x), 0.1 + 25e-6, 1e-13, 0.0);
         CHECK(x[2] > 0.1 * 0.45);
         CHECK(fil_dot3(x, def->root.axis[0]) > 0.98 * fil_norm3(x)); // along the normal, nearly
         mean += x[2] / scene->rod_count / fil_norm3(x);

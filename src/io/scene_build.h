@@ -81,6 +81,7 @@ FilStatus fil_scene_motion(FilSceneBuild *build, const FilMotionSpec *spec, cons
 
 const char *fil_scene_shape_name(FilShapeKind kind);
 FilStatus fil_scene_build_obstacles(FilSceneBuild *build) FIL_MUST_CHECK;
+FilStatus fil_scene_build_rails(FilSceneBuild *build) FIL_MUST_CHECK;
 FilStatus fil_scene_build_bodies(FilSceneBuild *build) FIL_MUST_CHECK;
 FilStatus fil_scene_body(FilSceneBuild *build, const FilSolidSpec *spec,
                          FilSceneBody *out) FIL_MUST_CHECK;

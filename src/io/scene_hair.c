@@ -166,8 +166,9 @@ static FilStatus find_head(FilSceneBuild *build, const FilHairSpec *spec, Scalp 
     fil_copy3(spec->towards, scalp->middle);
     normalise(scalp->middle);
     scalp->cap = 1.0 - cos(fmin(spec->spread, PI));
-    scalp->lift =
-        GIVEN(hair, spec, FilHairSpec, lift) ? spec->lift : fil_scene_contact_radius(&spec->rod);
+    // half of them in the scalp: a root that only just touches would be a contact that cannot move
+    scalp->lift = GIVEN(hair, spec, FilHairSpec, lift) ? spec->lift
+                                                       : 0.5 * fil_scene_contact_radius(&spec->rod);
     return kind == FIL_SHAPE_MESH ? survey_mesh(build, scalp) : FIL_OK;
 }
 

@@ -136,8 +136,16 @@ typedef struct FilBraidSpec {
     FilRecord head;
     const char *name;
     FilRodSpec rod;
+    int strands;
     double width, thickness, pitch;
 } FilBraidSpec;
+
+typedef struct FilRailSpec {
+    FilRecord head;
+    const char *name, *material;
+    double radius;
+    ITEMS(FilVec3) points;
+} FilRailSpec;
 
 typedef struct FilCurlSpec {
     FilRecord head;
@@ -252,6 +260,7 @@ typedef struct FilSceneSpec {
     ITEMS(FilHairSpec) hairs;
     ITEMS(FilKnotSpec) knots;
     ITEMS(FilSolidSpec) obstacles;
+    ITEMS(FilRailSpec) rails;
     ITEMS(FilSolidSpec) bodies;
     ITEMS(FilJointSpec) joints;
     ITEMS(FilEventSpec) events;
@@ -276,6 +285,7 @@ typedef struct FilSceneSpec {
     X(load)                \
     X(twig)                \
     X(obstacle)            \
+    X(rail)                \
     X(body)                \
     X(array)               \
     X(bundle)              \
