@@ -286,7 +286,7 @@ void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
     const size_t bytes = (size_t)x->s->size * sizeof *r;
     const int asked = x->task->settings->max_iterations;
     x->rho_factor = rho_factor;
-    x->delta = x->task->settings->warm_start ? DELTA_WARM : DELTA_FIRST;
+    x->delta = x->task->settings->warm_start && !is_zero(r, x->s->size) ? DELTA_WARM : DELTA_FIRST;
     x->best_scaled = INFINITY;
     x->iterations = x->progress_at = 0;
     memcpy(x->r, r, bytes);
