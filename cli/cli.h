@@ -17,6 +17,7 @@
     X(cli_check)     \
     X(cli_info)      \
     X(cli_export)    \
+    X(cli_dump)      \
     X(cli_new)       \
     X(cli_scenes)    \
     X(cli_solve)     \

@@ -5,7 +5,7 @@
 // that their numbers alone decide, so that a run that was stopped and resumed writes what one that
 // was not would have written. The frame of the end, where none is due, comes after the last
 // checkpoint: going on drops it again.
-#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#define _XOPEN_SOURCE 700 // NOLINT(bugprone-reserved-identifier)
 #include "cli.h"
 #include "files.h"
 #include "runs.h"
@@ -200,8 +200,21 @@ static CliStatus check_folder(const Run *run) {
     return cli_check_folder(run->folder);
 }
 
-// The options as JSON, to be freed.
-static char *describe_options(const Run *run, size_t *size) {
+// A text in JSON, between quotes.
+static void print_text(FILE *out, const char *text) {
+    (void)fputc('"', out);
+    for (const char *c = text; *c != '\0'; c++) {
+        (void)fprintf(out,
+                      *c == '"' || *c == '\\'  ? "\\%c"
+                      : (unsigned char)*c < 32 ? " "
+                                               : "%c",
+                      *c);
+    }
+    (void)fputc('"', out);
+}
+
+// The options as JSON, to be freed; with `path`, that of the scene, where it is known.
+static char *describe_options(const Run *run, const char *path, size_t *size) {
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
     if (out == NULL) {
@@ -210,18 +223,16 @@ static char *describe_options(const Run *run, size_t *size) {
     (void)fprintf(out, "{\"filum\": \"%s\", \"threads\": %d, \"set\": [", fil_version(),
                   fil_thread_count(run->options->threads));
     for (int k = 0; k < run->options->set.count; k++) {
-        (void)fputs(k > 0 ? ", \"" : "\"", out);
-        for (const char *c = run->options->set.items[k]; *c != '\0'; c++) {
-            (void)fprintf(out,
-                          *c == '"' || *c == '\\'  ? "\\%c"
-                          : (unsigned char)*c < 32 ? " "
-                                                   : "%c",
-                          *c);
-        }
-        (void)fputc('"', out);
+        (void)fputs(k > 0 ? ", " : "", out);
+        print_text(out, run->options->set.items[k]);
     }
-    (void)fprintf(out, "], \"until\": %.17g, \"seed\": %" PRIu64 "}\n",
+    (void)fprintf(out, "], \"until\": %.17g, \"seed\": %" PRIu64,
                   run->from.scene->step * (double)run->last_step, run->from.scene->seed);
+    if (path != NULL) {
+        (void)fputs(", \"scene\": ", out);
+        print_text(out, path);
+    }
+    (void)fputs("}\n", out);
     if (fclose(out) != 0) {
         free(text);
         return NULL;
@@ -253,7 +264,8 @@ static CliStatus open_log(Run *run) {
 // scene.json and run.json.
 static CliStatus write_texts(const Run *run) {
     size_t size = 0;
-    char *text = describe_options(run, &size);
+    char *path = realpath(run->path, NULL); // meshes are looked for beside the scene
+    char *text = describe_options(run, path, &size);
     char *scene = cli_join_path(run->folder, "scene.json");
     char *options = cli_join_path(run->folder, "run.json");
     CliStatus status = CLI_BAD_FILE;
@@ -266,6 +278,7 @@ static CliStatus write_texts(const Run *run) {
             status = cli_write_text(options, text, size);
         }
     }
+    free(path);
     free(text);
     free(scene);
     free(options);
@@ -322,7 +335,7 @@ static CliStatus append_frame(Run *run) {
 
 static CliStatus begin_new(Run *run) {
     size_t size = 0;
-    char *options = describe_options(run, &size);
+    char *options = describe_options(run, NULL, &size);
     FilResultDef def = fil_recorder_def(run->recorder);
     def.name = run->from.scene->name;
     def.scene = run->from.text; // ends with a 0

@@ -73,7 +73,9 @@ static CliStatus print_help(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    (void)signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of write(), not the end of us
+    // a closed pipe, and a file that may not grow, are errors of write(), not the end of us
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         cli_say("what is to be done? For instance: filum solve FILE.hdf5 (filum --help says more)");
         return CLI_BAD_COMMAND;

@@ -255,9 +255,14 @@ def kill_9_loses_what_came_after_the_checkpoint_and_no_more():
 
 def a_full_disk_costs_what_did_not_fit_and_no_more():
     write(duration=30, output={"every": "2 ms", "save": "20 ms"})
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+    def limit(size=400_000):
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    for size in (2_000, 50_000, 120_000):  # no room to begin with: one sentence, nothing left behind
+        done = run("run", "scene.json", "--out", "none", preexec_fn=lambda: limit(size))
+        assert done.returncode == 3, (done.returncode, done.err)
+        assert done.err == "filum: none/result.h5: cannot write it: File too large\n", done.err
+        assert os.listdir("none") == ["log.txt"]
     done = run("run", "scene.json", preexec_fn=limit)
     assert done.returncode == 3, (done.returncode, done.err)
     assert "result.h5" in done.err.splitlines()[-1], done.err
@@ -315,6 +320,10 @@ def check_counts_estimates_and_warns():
     assert any("output.every is 0.001 s" in text for text in told["warnings"]), told["warnings"]
     assert run(*deep).returncode == 0 and run(*deep, "--strict").returncode == 1
     assert not os.path.exists("runs")
+    write("in.json", rods=[{**SCENE["rods"][1], "root": {"at": [-0.04, 0, 0], "held": "free"}}],
+          events=[])
+    told = json.loads(run("check", "in.json", "--json").out)
+    assert any("overlap at the start" in text for text in told["warnings"]), told["warnings"]
     fails(3, "did you mean", "check", "scene.json", "--set", "gravty=1")
 
 
@@ -378,12 +387,62 @@ def a_run_is_exported():
     fails(2, "--to is \"ob\"", "export", "runs/scene", "--to", "ob")
 
 
+def solution(path):
+    """Velocities and impulses that a file of a friction problem holds."""
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Skip("there is no h5py") from error
+    with h5py.File(path, "r") as file:
+        return file["solution/u"][()], file["solution/r"][()]
+
+
+def the_friction_problem_of_a_step_is_dumped_and_solved_alike():
+    scene = write(joints=[{"a": {"body": "box"}, "b": {"rod": "loose", "s": 0}}], gravity=[0, 0, -2])
+    assert run("run", scene, "--set", "friction_default=0.4").returncode == 0
+    done = run("dump", "runs/scene", "--step", "90", "--to", "one.hdf5")
+    assert done.returncode == 0 and done.out == "1 problem -> one.hdf5\n", (done.out, done.err)
+    done = run("solve", "one.hdf5", "--tol", "1e-12", "--out", "solved")
+    assert done.returncode == 0, done.err
+    (u, r), (v, s) = solution("one.hdf5"), solution("solved/one.hdf5")
+    assert len(u) == len(v) > 3 and abs(r).max() > 0
+    assert abs(u - v).max() < 1e-6 * abs(u).max() + 1e-9
+    assert abs(r - s).max() < 1e-3 * abs(r).max()
+    # from the start, and from a checkpoint, with other threads: the same bytes
+    assert run("run", scene, "--set", "friction_default=0.4", "--out", "half", "--until",
+               "0.1").returncode == 0
+    os.replace("half/checkpoint.bin", "runs/scene/checkpoint.bin")
+    done = run("dump", "runs/scene", "--steps", "80:100:10", "--to", "some", "--threads", "2")
+    assert done.returncode == 0 and sorted(os.listdir("some")) == [
+        "step-000080.hdf5", "step-000090.hdf5", "step-000100.hdf5"], (done.out, done.err)
+    with open("one.hdf5", "rb") as one, open("some/step-000090.hdf5", "rb") as other:
+        assert one.read() == other.read()
+
+
+def dump_says_what_it_cannot_do():
+    assert run("run", write(duration=0.02)).returncode == 0
+    fails(2, "which run?", "dump")
+    fails(2, "which steps?", "dump", "runs/scene", "--to", "a.hdf5")
+    fails(2, "where to?", "dump", "runs/scene", "--step", "1")
+    fails(2, "has 10 steps; there is no step 11", "dump", "runs/scene", "--step", "11", "--to", "a")
+    fails(2, "--steps is 3:1", "dump", "runs/scene", "--steps", "3:1", "--to", "a")
+    fails(3, "none: cannot open", "dump", "none", "--step", "1", "--to", "a")
+    write("empty.json", rods=[], bodies=[], events=[])
+    assert run("run", "empty.json", "--out", "empty", "--until", "0.01").returncode == 0
+    fails(1, "has no friction problem: nothing touches", "dump", "empty", "--step", "1", "--to",
+          "a")
+    write("a.hdf5")
+    fails(3, "a.hdf5 exists; --force replaces it", "dump", "runs/scene", "--step", "1", "--to",
+          "a.hdf5")
+
+
 def main():
     wanted = sys.argv[2] if len(sys.argv) > 2 else ""
     counts = {"ok": 0, "FAIL": 0, "skip": 0}
     tests = [test for name, test in globals().items()
              if callable(test) and getattr(test, "__module__", "") == "__main__"
-             and name not in ("run", "fails", "write", "read", "same", "wait_for", "main", "Skip")
+             and name not in ("run", "fails", "write", "read", "same", "wait_for", "main", "Skip",
+                             "solution")
              and wanted in name]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:

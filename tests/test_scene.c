@@ -483,6 +483,7 @@ static void things_that_are_not_there_are_named(void) {
          "t.json:1:34: joints[0].a and b are both in the world; a joint holds a rod or a body"},
         {"{\"duration\": 1, \"events\": [{\"time\": 0}]}",
          "t.json:1:28: events[0] changes 0 things; it must be one of gravity, wind, release, "
+         "unjoin, "
          "force, torque and length"},
         {"{\"duration\": 1, \"arrays\": [{\"count\": [1, 1, 1], \"spacing\": [0, 0, 0]}]}",
          "t.json:1:28: arrays[0] must have a rod or a body, and not both"},

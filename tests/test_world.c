@@ -580,6 +580,171 @@ static void a_moving_floor_takes_a_cube_along(void) {
     fil_world_destroy(world);
 }
 
+// Half of it is twice as heavy as the other: without weight, all of it ends up as fast as the wind.
+static void a_rod_of_uneven_mass_drifts_with_the_wind(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilWorldDef def = exact_def(1e-2);
+        memset(def.gravity, 0, sizeof def.gravity);
+        def.wind[1] = 2.0;
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        FilRodDef rod_def = log_def(model, 0.0);
+        FilSection sections[8];
+        for (int i = 0; i < 8; i++) {
+            sections[i] = rod_def.section;
+            sections[i].density *= i < 4 ? 1.0 : 2.0;
+        }
+        rod_def.sections = sections;
+        rod_def.drag = 2.0;
+        FilRod *rod = add_rod(world, &rod_def, 2);
+        FilRate rate;
+        (void)take_step(world); // all of 1.5 kg feels 2 m 2 kg/(m s) 1 m: with drag against itself
+        double momentum = 0.0;
+        for (int i = 0; i < 800; i++) {
+            fil_rod_at(rod, (i + 0.5) / 800.0, NULL, &rate);
+            momentum += (i < 400 ? 1.0 : 2.0) * rate.velocity[1] / 800.0;
+        }
+        CHECK_NEAR(momentum, 0.04, 0.05, 0.0);
+        for (int k = 0; k < 1500; k++) {
+            (void)take_step(world);
+        }
+        for (int i = 0; i <= 4; i++) {
+            fil_rod_at(rod, 0.25 * i, NULL, &rate);
+            CHECK_NEAR(rate.velocity[1], 2.0, 1e-3, 0.0);
+        }
+        fil_world_destroy(world);
+    }
+}
+
+// Sections that hardly differ: a force along the rod does what gravity stands for elsewhere.
+static void wind_bends_rods_of_even_and_uneven_mass_alike(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilPose tips[2];
+        for (int uneven = 0; uneven < 2; uneven++) {
+            FilError error;
+            FilStaticsInfo info;
+            FilWorldDef def = exact_def(1e-2);
+            def.wind[1] = 3.0;
+            FilWorld *world = make_world(&def, 0.3, 0.0);
+            FilRodDef rod_def = log_def(model, 0.0);
+            rod_def.root_end.kind = FIL_END_CLAMPED;
+            rod_def.section.young = 1e8;
+            rod_def.element_count = 24;
+            rod_def.drag = 1.0;
+            FilSection sections[24];
+            for (int i = 0; i < 24; i++) {
+                sections[i] = rod_def.section;
+                sections[i].density *= i < 12 ? 1.0 : 1.0 + 1e-10;
+            }
+            rod_def.sections = uneven == 1 ? sections : NULL;
+            FilRod *rod = add_rod(world, &rod_def, 1);
+            FilRodLoad load = {.s = 1.0, .force = {0.0, 0.0, -1.0}};
+            must(fil_rod_set_loads(rod, &load, 1, &error), &error);
+            must(fil_rod_equilibrium(rod, NULL, &info, &error), &error);
+            CHECK(info.converged);
+            fil_rod_at(rod, 1.0, &tips[uneven], NULL);
+            fil_world_destroy(world);
+        }
+        CHECK(tips[0].position[1] > 0.1);
+        for (int c = 0; c < 3; c++) {
+            CHECK_NEAR(tips[1].position[c], tips[0].position[c], 0.0, 3e-3);
+        }
+    }
+}
+
+// Two rods whose clamps are nearer than they are thick: what cannot be mended throws nothing about.
+static void rods_that_overlap_where_they_are_held_stay_calm(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilWorldDef def = fil_world_def_default();
+        def.solver.thread_count = 1;
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        FilRod *rods[2];
+        for (int i = 0; i < 2; i++) {
+            FilRodDef rod_def = log_def(model, 0.0);
+            rod_def.element_count = 12;
+            rod_def.length = 0.4;
+            rod_def.section.radius = 2e-3;
+            rod_def.section.young = 1e7;
+            rod_def.damping = 1e-2;
+            rod_def.root_end.kind = FIL_END_CLAMPED;
+            rod_def.root.position[1] = 3e-3 * i;
+            rods[i] = add_rod(world, &rod_def, 1);
+        }
+        for (int k = 0; k < 50; k++) {
+            (void)take_step(world);
+        }
+        for (int i = 0; i < 2; i++) {
+            FilPose tip;
+            FilRate rate;
+            fil_rod_at(rods[i], 0.4, &tip, &rate);
+            CHECK(fabs(tip.position[1]) < 0.02 && tip.position[2] < 0.0);
+            CHECK(fabs(rate.velocity[1]) < 0.5);
+        }
+        fil_world_destroy(world);
+    }
+}
+
+static void push_together(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->position[0] -= 0.05 * time;
+}
+
+// 20 cm of rubber between two clamps, or clamp and pin, straight; the tip is pushed by 1 cm. With
+// `floor` it lies on one: its tip cannot follow until something bends it, and then it does.
+static double push_rod(FilRodModel model, FilEndKind kind, bool driven, bool floor) {
+    FilWorldDef def = fil_world_def_default();
+    def.solver.thread_count = 1;
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    if (floor) {
+        (void)add_floor(world);
+    }
+    FilRodDef rod_def = log_def(model, 0.001);
+    rod_def.length = 0.2;
+    rod_def.element_count = 12;
+    rod_def.section.radius = 1e-3;
+    rod_def.section.young = 1e7;
+    rod_def.section.density = 1000.0;
+    rod_def.damping = 1e-2;
+    rod_def.root_end.kind = FIL_END_CLAMPED;
+    rod_def.tip_end.kind = kind;
+    rod_def.tip_end.motion = driven ? push_together : NULL;
+    FilRod *rod = add_rod(world, &rod_def, 1);
+    for (int k = 0; k < 200; k++) {
+        (void)take_step(world);
+    }
+    FilPose pose, middle;
+    fil_rod_at(rod, 0.2, &pose, NULL);
+    fil_rod_at(rod, 0.1, &middle, NULL);
+    double x = driven && (!floor || middle.position[2] > 2e-3) ? 0.19 : 0.2;
+    CHECK_NEAR(pose.position[0], x, 0.0, 1e-4);
+    CHECK_NEAR(hypot(pose.position[1], pose.position[2] - 0.001), 0.0, 0.0, 1e-5);
+    CHECK(!floor || middle.position[2] > 0.9e-3);
+    fil_world_destroy(world);
+    return middle.position[2] - 0.001;
+}
+
+static void a_straight_rod_that_is_pushed_together_buckles_in_every_model(void) {
+    const FilEndKind kinds[2] = {FIL_END_CLAMPED, FIL_END_PINNED};
+    for (int k = 0; k < 2; k++) {
+        double sag = push_rod(FIL_ROD_DER, kinds[k], true, false);
+        CHECK(sag < -0.02);
+        CHECK_NEAR(push_rod(FIL_ROD_HELIX, kinds[k], true, false), sag, 0.1, 0.0);
+        CHECK_NEAR(push_rod(FIL_ROD_CLOTHOID, kinds[k], true, false), sag, 0.1, 0.0);
+        (void)push_rod(FIL_ROD_HELIX, kinds[k], true, true);
+        (void)push_rod(FIL_ROD_CLOTHOID, kinds[k], true, true);
+    }
+}
+
+// It cannot sag at all: it does not stretch.
+static void a_straight_rod_between_two_clamps_stays_straight_under_its_weight(void) {
+    const FilEndKind kinds[2] = {FIL_END_CLAMPED, FIL_END_PINNED};
+    for (int k = 0; k < 2; k++) {
+        for (int floor = 0; floor < 2; floor++) {
+            CHECK(fabs(push_rod(FIL_ROD_HELIX, kinds[k], false, floor == 1)) < 2e-3);
+            CHECK(fabs(push_rod(FIL_ROD_CLOTHOID, kinds[k], false, floor == 1)) < 2e-3);
+        }
+    }
+}
+
 static void after_warm_up_a_step_allocates_nothing(void) {
     FailingAllocator memory = {0};
     const FilAllocator allocator = failing_allocator(&memory);
@@ -708,6 +873,11 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(a_rod_draped_over_a_cylinder_settles_in_every_model)                  \
     X(regularised_friction_creeps)                                          \
     X(a_moving_floor_takes_a_cube_along)                                    \
+    X(a_rod_of_uneven_mass_drifts_with_the_wind)                            \
+    X(wind_bends_rods_of_even_and_uneven_mass_alike)                        \
+    X(rods_that_overlap_where_they_are_held_stay_calm)                      \
+    X(a_straight_rod_that_is_pushed_together_buckles_in_every_model)        \
+    X(a_straight_rod_between_two_clamps_stays_straight_under_its_weight)    \
     X(after_warm_up_a_step_allocates_nothing)                               \
     X(every_allocation_may_fail)                                            \
     X(bad_definitions_are_refused_by_name)                                  \

@@ -243,6 +243,11 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_length(FilRod *rod, double length, 
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_launch(FilRod *rod, const double velocity[3],
                                                 const double spin[3], FilError *error);
 
+/// Let go the root (`tip` false) or the tip: from now on that end is free. The rod keeps its shape
+/// and its velocities; the number of its degrees of freedom, and that of its state, change. The
+/// rod of a world is released by fil_world_release() alone. Nothing happens to an end that is free.
+FIL_API FIL_MUST_CHECK FilStatus fil_rod_release(FilRod *rod, bool tip, FilError *error);
+
 /// Choose the natural shape for which the present one is an equilibrium (helix and clothoid).
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_hold_shape(FilRod *rod, FilError *error);
 

@@ -102,6 +102,7 @@ typedef struct FilSceneJoint {
     X(FIL_EVENT_WIND, "wind", "the wind becomes `vector`")                  \
     X(FIL_EVENT_RELEASE_ROOT, "release-root", "the root is let go")         \
     X(FIL_EVENT_RELEASE_TIP, "release-tip", "the tip is let go")            \
+    X(FIL_EVENT_UNJOIN, "unjoin", "joint number `value` is taken apart")    \
     X(FIL_EVENT_FORCE, "force", "the force at the tip becomes `vector`")    \
     X(FIL_EVENT_TORQUE, "torque", "the torque at the tip becomes `vector`") \
     X(FIL_EVENT_LENGTH, "length", "the rod becomes `value` metres long")

@@ -292,9 +292,18 @@ FIL_API FIL_MUST_CHECK FilStatus fil_world_set_state(FilWorld *world, const doub
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_gravity(FilWorld *world, const double gravity[3],
                                                        FilError *error);
 /// Air drags a rod along with its drag (FilRodDef) times the wind, per length, which counts among
-/// the energies as gravity does. Rods whose sections differ in mass are refused.
+/// the energies as gravity does (of rods whose sections differ in mass: as loads do).
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_wind(FilWorld *world, const double wind[3],
                                                     FilError *error);
+/// Let go the root (`tip` false) or the tip of a rod, clamped, pinned or driven before: it goes on
+/// with the shape and the velocities that it has. What is rooted in an obstacle there touches it
+/// from then on. The number of unknowns, and that of the state, change.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_release(FilWorld *world, int rod, bool tip,
+                                                   FilError *error);
+/// Take a joint apart. Other joints keep their numbers. What was next to it still does not touch
+/// each other, so that nothing is thrown apart. Nothing happens when it was taken apart already.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_remove_joint(FilWorld *world, int joint,
+                                                        FilError *error);
 /// How much of the wind reaches a rod: 1 unless set.
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_wind_share(FilWorld *world, int rod, double share,
                                                           FilError *error);

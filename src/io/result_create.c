@@ -140,6 +140,21 @@ static bool create_growing(FilResult *result) {
     return done;
 }
 
+// A file that cannot even begin leaves HDF5 in disorder, which it complains about when the program
+// ends: so there is room for the empty datasets, or nothing is begun. What is in the file stays.
+static FilStatus find_room(const FilResult *result, FilError *error) {
+    enum { BEGINNING = 1 << 17 };
+    struct stat about;
+    const int reason = posix_fallocate(result->descriptor, 0, BEGINNING);
+    if (reason != ENOSPC && reason != EFBIG && reason != EDQUOT) {
+        return FIL_OK; // or it is not known
+    }
+    if (fstat(result->descriptor, &about) == 0 && about.st_size == 0) {
+        (void)unlink(result->path);
+    }
+    return fil_fail(error, FIL_E_IO, "%s: cannot write it: %s", result->path, strerror(reason));
+}
+
 static FilStatus take_file(FilResult *result, bool force, FilError *error) {
     struct stat about;
     const int mode = O_RDWR | O_CREAT | O_CLOEXEC | (force ? 0 : O_EXCL);
@@ -157,7 +172,7 @@ static FilStatus take_file(FilResult *result, bool force, FilError *error) {
     if (!fil_result_lock(result->descriptor)) {
         return fil_fail(error, FIL_E_IO, "%s is being written by another program", result->path);
     }
-    return FIL_OK;
+    return find_room(result, error);
 }
 
 static FilStatus check_def(const FilResultDef *def, FilError *error) {

@@ -249,6 +249,7 @@ static FilStatus build_event(const FilSceneBuild *build, const FilEventSpec *spe
         {FIL_EVENT_WIND, GIVEN(event, spec, FilEventSpec, wind), spec->wind},
         {spec->release == FIL_PLACE_ROOT ? FIL_EVENT_RELEASE_ROOT : FIL_EVENT_RELEASE_TIP,
          GIVEN(event, spec, FilEventSpec, release), NULL},
+        {FIL_EVENT_UNJOIN, GIVEN(event, spec, FilEventSpec, unjoin), NULL},
         {FIL_EVENT_FORCE, GIVEN(event, spec, FilEventSpec, force), spec->force},
         {FIL_EVENT_TORQUE, GIVEN(event, spec, FilEventSpec, torque), spec->torque},
         {FIL_EVENT_LENGTH, GIVEN(event, spec, FilEventSpec, length), NULL},
@@ -266,9 +267,17 @@ static FilStatus build_event(const FilSceneBuild *build, const FilEventSpec *spe
     }
     if (found != 1) {
         return fil_json_fail(build->decoder.document, spec->head.json, build->error,
-                             "changes %d things; it must be one of gravity, wind, release, force, "
-                             "torque and length",
+                             "changes %d things; it must be one of gravity, wind, release, unjoin, "
+                             "force, torque and length",
                              found);
+    }
+    if (out->kind == FIL_EVENT_UNJOIN) {
+        out->value = spec->unjoin;
+        if (spec->unjoin >= build->spec.joints.count) {
+            return fil_table_fail(&build->decoder, &fil_spec_event, spec,
+                                  offsetof(FilEventSpec, unjoin), "is %d; the scene has %d joints",
+                                  spec->unjoin, build->spec.joints.count);
+        }
     }
     if (spec->rod != NULL) {
         FIL_TRY(find_rod(build, &fil_spec_event, spec, offsetof(FilEventSpec, rod), spec->rod,

@@ -407,6 +407,8 @@ static const FilField event_fields[] = {
     FIELD(FilEventSpec, gravity, VECTOR, "becomes this", .unit = "m/s^2", .size = 3),
     FIELD(FilEventSpec, wind, VECTOR, "becomes this", .unit = "m/s", .size = 3),
     FIELD(FilEventSpec, release, NAME, "an end is let go", .names = place_names),
+    FIELD(FilEventSpec, unjoin, COUNT, "number of a joint, from 0, that is taken apart",
+          BETWEEN(0, 1e9)),
     FIELD(FilEventSpec, force, VECTOR, "at the tip becomes this", .unit = "N", .size = 3),
     FIELD(FilEventSpec, torque, VECTOR, "at the tip becomes this", .unit = "N m", .size = 3),
     FIELD(FilEventSpec, length, NUMBER, "of the rod becomes this", .unit = "m", POSITIVE),

@@ -210,6 +210,7 @@ typedef struct FilEventSpec {
     const char *rod;
     double gravity[3], wind[3], force[3], torque[3], length;
     int release; // FilPlaceEnd
+    int unjoin;
 } FilEventSpec;
 
 typedef struct FilMaterialSpec {

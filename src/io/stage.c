@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "math/vec3.h"
+#include "world/world.h"
 
 #include <string.h>
 
@@ -236,13 +237,13 @@ static FilStatus add_joints(FilStage *stage, FilError *error) {
 // --- a stage -------------------------------------------------------------------------------------
 
 static FilStatus build(FilStage *stage, int threads, FilError *error) {
-    FIL_TRY(fil_stage_check_events(stage->scene, error));
     FIL_TRY(make_world(stage, threads, error));
     FIL_TRY(add_materials(stage, error));
     FIL_TRY(add_obstacles(stage, error));
     FIL_TRY(add_rods(stage, error));
     FIL_TRY(add_bodies(stage, error));
-    return add_joints(stage, error);
+    FIL_TRY(add_joints(stage, error));
+    return fil_world_root(stage->world, error); // events may change lengths before a run goes on
 }
 
 FilStatus fil_stage_create(const FilScene *scene, int threads, const FilLog *log,

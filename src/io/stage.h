@@ -28,8 +28,6 @@ struct FilStage {
 FilStatus fil_stage_blame(FilError *error, FilStatus status, const char *list, int index,
                           const char *name);
 
-/// Refuse events that the world cannot do yet.
-FilStatus fil_stage_check_events(const FilScene *scene, FilError *error);
 /// Apply events until `count` of them are.
 FilStatus fil_stage_apply_events(FilStage *stage, int count, FilError *error);
 /// How many are due at the present time of the world.

@@ -19,17 +19,9 @@ static bool is_release(FilEventKind kind) {
     return kind == FIL_EVENT_RELEASE_ROOT || kind == FIL_EVENT_RELEASE_TIP;
 }
 
-FilStatus fil_stage_check_events(const FilScene *scene, FilError *error) {
-    for (int k = 0; k < scene->event_count; k++) {
-        const FilSceneEvent *event = &scene->events[k];
-        if (is_release(event->kind)) {
-            return fil_fail(error, FIL_E_ARGUMENT,
-                            "the event \"%s\" at %g s cannot be run: letting go the end of a rod "
-                            "is not possible yet",
-                            names[event->kind], event->time);
-        }
-    }
-    return FIL_OK;
+// Whether it is about a rod, or all of them.
+static bool is_of_rods(FilEventKind kind) {
+    return kind != FIL_EVENT_GRAVITY && kind != FIL_EVENT_WIND && kind != FIL_EVENT_UNJOIN;
 }
 
 int fil_stage_due_events(const FilStage *stage) {
@@ -66,6 +58,10 @@ static FilStatus set_loads(FilStage *stage, int index, FilError *error) {
 static FilStatus change_rod(FilStage *stage, const FilSceneEvent *event, int index,
                             FilError *error) {
     FilStageRod *rod = &stage->rods[index];
+    if (is_release(event->kind)) {
+        const bool tip = event->kind == FIL_EVENT_RELEASE_TIP;
+        return fil_world_release(stage->world, index, tip, error);
+    }
     if (event->kind == FIL_EVENT_FORCE) {
         fil_copy3(event->vector, rod->force);
     } else if (event->kind == FIL_EVENT_TORQUE) {
@@ -85,6 +81,9 @@ static FilStatus apply(FilStage *stage, const FilSceneEvent *event, FilError *er
     if (event->kind == FIL_EVENT_WIND) {
         return fil_world_set_wind(stage->world, event->vector, error);
     }
+    if (event->kind == FIL_EVENT_UNJOIN) {
+        return fil_world_remove_joint(stage->world, (int)event->value, error);
+    }
     const int first = event->rod >= 0 ? event->rod : 0;
     const int last = event->rod >= 0 ? event->rod + 1 : stage->scene->rod_count;
     for (int k = first; k < last; k++) {
@@ -101,17 +100,21 @@ static void tell(const FilStage *stage, const FilSceneEvent *event) {
     if (event->rod >= 0) {
         (void)snprintf(of, sizeof of, " of rods[%d] %.40s", event->rod,
                        stage->scene->rods[event->rod].name);
-    } else if (event->kind != FIL_EVENT_GRAVITY && event->kind != FIL_EVENT_WIND) {
+    } else if (is_of_rods(event->kind)) {
         (void)snprintf(of, sizeof of, " of all rods");
     }
-    if (event->kind == FIL_EVENT_LENGTH) {
-        (void)snprintf(becomes, sizeof becomes, "%g", event->value);
+    if (is_release(event->kind)) {
+        (void)snprintf(becomes, sizeof becomes, " is done");
+    } else if (event->kind == FIL_EVENT_UNJOIN) {
+        (void)snprintf(becomes, sizeof becomes, " of joints[%d] is done", (int)event->value);
+    } else if (event->kind == FIL_EVENT_LENGTH) {
+        (void)snprintf(becomes, sizeof becomes, " becomes %g", event->value);
     } else {
-        (void)snprintf(becomes, sizeof becomes, "(%g, %g, %g)", event->vector[0], event->vector[1],
-                       event->vector[2]);
+        (void)snprintf(becomes, sizeof becomes, " becomes (%g, %g, %g)", event->vector[0],
+                       event->vector[1], event->vector[2]);
     }
-    fil_log(&stage->log, FIL_LOG_INFO, "event at %g s: %s%s becomes %s", event->time,
-            names[event->kind], of, becomes);
+    fil_log(&stage->log, FIL_LOG_INFO, "event at %g s: %s%s%s", event->time, names[event->kind], of,
+            becomes);
 }
 
 FilStatus fil_stage_apply_events(FilStage *stage, int count, FilError *error) {

@@ -5,21 +5,22 @@
 
 #include "math/vector.h"
 
-// S^+ for S = C A^-1 C^T, column by column; what depends on other rows stays 0.
-static void invert_rows(const FilRod *rod, double *inverse) {
+// S = C A^-1 C^T and S^+, column by column; what depends on other rows stays 0.
+static void invert_rows(const FilRod *rod, double *S, double *inverse) {
     int m = rod->row_count, n = rod->dof_count;
-    double S[FIL_ROD_ROWS * FIL_ROD_ROWS], work[FIL_ROD_ROWS * FIL_ROD_ROWS];
+    double work[FIL_ROD_ROWS * FIL_ROD_ROWS];
     for (int i = 0; i < m; i++) {
         for (int j = 0; j < m; j++) {
             S[m * i + j] =
                 fil_dot(rod->rows + (size_t)i * (size_t)n, rod->columns + (size_t)j * (size_t)n, n);
         }
     }
+    double soft = fil_rod_row_softness(rod, S);
     for (int j = 0; j < m; j++) {
         double unit[FIL_ROD_ROWS] = {0.0};
         unit[j] = 1.0;
         memcpy(work, S, sizeof(double) * (size_t)m * (size_t)m);
-        fil_rod_solve_rows(m, work, unit);
+        fil_rod_solve_rows(m, work, unit, soft);
         for (int i = 0; i < m; i++) {
             inverse[m * i + j] = unit[i];
         }
@@ -43,7 +44,7 @@ static void hold(const FilRod *rod, const double *wanted, double *x) {
 // v_free = A^-1 rhs with the ends brought to where they are held at the end of the step.
 static void find_free(FilRod *rod, double dt, double *free_velocity) {
     int n = rod->dof_count, m = rod->row_count;
-    double error[FIL_ROD_ROWS], wanted[FIL_ROD_ROWS];
+    double error[FIL_ROD_ROWS], wanted[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS];
     if (m == 0) {
         return;
     }
@@ -56,10 +57,11 @@ static void find_free(FilRod *rod, double dt, double *free_velocity) {
     for (int i = 0; i < m; i++) {
         rod->table->solve(rod, rod->columns + (size_t)i * (size_t)n);
         double slope = fil_dot(rod->rows + (size_t)i * (size_t)n, rod->before, n);
-        wanted[i] = -(error[i] / dt + (1.0 - rod->theta) * slope) / rod->theta;
+        wanted[i] = -(1.0 - rod->theta) * slope / rod->theta;
     }
-    invert_rows(rod, rod->row_inverse);
+    invert_rows(rod, S, rod->row_inverse);
     hold(rod, wanted, free_velocity);
+    fil_rod_mend_ends(rod, dt, S, error, free_velocity);
 }
 
 double fil_rod_prepare_held(FilRod *rod, double dt, const double *guess, double *free_velocity) {

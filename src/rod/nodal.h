@@ -67,6 +67,7 @@ FilStatus fil_nodal_create(FilRod *rod, int stride, const double *start, FilErro
 
 // The functions of a FilRodTable.
 void fil_nodal_place_ends(FilRod *rod);
+void fil_nodal_adopt(FilRod *rod, const FilRod *from);
 double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 double fil_nodal_residual(FilRod *rod, double dt, const double *velocity);
 void fil_nodal_get_rest(const FilRod *rod, double *rest);
@@ -173,7 +174,7 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
 #define FIL_NODAL_TABLE(model, frames, maker, natural)                                            \
     {                                                                                             \
         .name = model, .framed = frames, .create = maker, .place_ends = fil_nodal_place_ends,     \
-        .prepare = fil_nodal_prepare, .residual = fil_nodal_residual,                             \
+        .adopt = fil_nodal_adopt, .prepare = fil_nodal_prepare, .residual = fil_nodal_residual,   \
         .get_rest = fil_nodal_get_rest, .merit = fil_nodal_merit, .solve = fil_nodal_solve,       \
         .advance = fil_nodal_advance, .get_velocity = fil_nodal_get_velocity,                     \
         .stop = fil_nodal_stop, .launch = fil_nodal_launch, .move = fil_nodal_move,               \

@@ -216,6 +216,19 @@ FilStatus fil_nodal_create(FilRod *rod, int stride, const double *start, FilErro
     return FIL_OK;
 }
 
+// Ghost edges are all that differs: nodes and edges of the rod are those after the root's.
+void fil_nodal_adopt(FilRod *rod, const FilRod *from) {
+    FilNodal *to = rod->data;
+    const FilNodal *of = from->data;
+    ptrdiff_t skip = of->ghosts[0] - to->ghosts[0];
+    size_t n = (size_t)to->edge_count, bytes = sizeof(double);
+    memcpy(rod->state, from->state, bytes * FIL_ROD_STATE);
+    memcpy(to->x, of->x + 3 * skip, bytes * 3 * (n + 1));
+    memcpy(to->director, of->director + 3 * skip, bytes * 3 * n);
+    memcpy(to->twist, of->twist + skip, bytes * (n - 1));
+    memcpy(to->v, of->v + to->stride * skip, bytes * (size_t)to->full_count);
+}
+
 // A start shape whose driven ends are not where they are held at time 0 is fitted between them.
 void fil_nodal_place_ends(FilRod *rod) {
     FilNodal *nodal = rod->data;

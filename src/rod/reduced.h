@@ -136,6 +136,7 @@ void fil_reduced_refresh(FilRod *rod);
 
 // --- reduced_step.c ------------------------------------------------------------------------------
 double fil_reduced_turn(const FilRod *rod);
+double fil_reduced_turning(const FilRod *rod, const double *velocity);
 bool fil_reduced_correct(FilRod *rod, double dt, const double *velocity, const double *push,
                          double *rhs);
 double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
@@ -184,24 +185,24 @@ void fil_composite_assemble(const FilRod *rod, double stiff, double *A);
 void fil_composite_factor(const FilRod *rod, double stiff);
 void fil_composite_solve(const FilRod *rod, double *x);
 
-#define FIL_REDUCED_TABLE(model, maker)                                                       \
-    {                                                                                         \
-        .name = model, .framed = true,                                                        \
-        .carried = true, /* a held root is left out of the coordinates */                     \
-            .rows = {{[FIL_END_SLIDING] = 5},                                                 \
-                     {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},   \
-        .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,      \
-        .turn = fil_reduced_turn, .solve = fil_reduced_solve, .advance = fil_reduced_advance, \
-        .get_velocity = fil_reduced_get_velocity, .stop = fil_reduced_stop,                   \
-        .launch = fil_reduced_launch, .place_ends = fil_reduced_place_ends,                   \
-        .move = fil_reduced_move, .at = fil_reduced_at, .sample = fil_reduced_sample,         \
-        .jacobian = fil_reduced_jacobian, .span = fil_reduced_span,                           \
-        .curvature_at = fil_reduced_curvature_at, .end_rows = fil_reduced_end_rows,           \
-        .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                     \
-        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                     \
-        .stiffness = fil_reduced_stiffness, .mass = fil_reduced_mass,                         \
-        .largest_step = fil_reduced_largest_step, .refresh = fil_reduced_refresh,             \
-        .hold_shape = fil_reduced_hold_shape,                                                 \
+#define FIL_REDUCED_TABLE(model, maker)                                                           \
+    {                                                                                             \
+        .name = model, .framed = true,                                                            \
+        .carried = true, /* a held root is left out of the coordinates */                         \
+            .rows = {{[FIL_END_SLIDING] = 5},                                                     \
+                     {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},       \
+        .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,          \
+        .turn = fil_reduced_turn, .turning = fil_reduced_turning, .solve = fil_reduced_solve,     \
+        .advance = fil_reduced_advance, .get_velocity = fil_reduced_get_velocity,                 \
+        .stop = fil_reduced_stop, .launch = fil_reduced_launch,                                   \
+        .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at,     \
+        .sample = fil_reduced_sample, .jacobian = fil_reduced_jacobian, .span = fil_reduced_span, \
+        .curvature_at = fil_reduced_curvature_at, .end_rows = fil_reduced_end_rows,               \
+        .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                         \
+        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                         \
+        .stiffness = fil_reduced_stiffness, .mass = fil_reduced_mass,                             \
+        .largest_step = fil_reduced_largest_step, .refresh = fil_reduced_refresh,                 \
+        .hold_shape = fil_reduced_hold_shape,                                                     \
     }
 
 #endif

@@ -368,6 +368,18 @@ bool fil_reduced_correct(FilRod *rod, double dt, const double *velocity, const d
     return true;
 }
 
+double fil_reduced_turning(const FilRod *rod, const double *velocity) {
+    const FilReduced *data = fil_reduced(rod);
+    double sum = 0.0;
+    for (int i = 0; i < rod->element_count; i++) {
+        const double *rate = velocity + data->root + 3 * (size_t)i;
+        const double *end = rate + (data->d - 3);
+        double both = 0.5 * (fil_norm3(rate) + fil_norm3(end));
+        sum += rod->lengths[i] * both;
+    }
+    return sum;
+}
+
 double fil_reduced_turn(const FilRod *rod) {
     return fil_reduced(rod)->turned;
 }
@@ -482,7 +494,7 @@ static void find_pull(FilRod *rod, double *error, double *dx) {
         S[k] = fil_dot(rod->rows + (size_t)(k / m) * (size_t)n,
                        rod->columns + (size_t)(k % m) * (size_t)n, n);
     }
-    fil_rod_solve_rows(m, S, error);
+    fil_rod_solve_rows(m, S, error, fil_rod_row_softness(rod, S));
     memset(dx, 0, sizeof(double) * (size_t)n);
     for (int i = 0; i < m; i++) {
         const double *column = rod->columns + (size_t)i * (size_t)n;

@@ -125,6 +125,21 @@ double *fil_rod_new_state(FilRod *rod, int count) {
     return rod->state + FIL_ROD_STATE;
 }
 
+FilStatus fil_rod_reserve_step(FilRod *rod, FilError *error) {
+    size_t n = (size_t)rod->dof_count, rows = (size_t)rod->row_count;
+    rod->rhs = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
+    rod->velocity = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
+    rod->before = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
+    rod->trial = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
+    rod->mend = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
+    rod->rows = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
+    rod->columns = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
+    rod->row_inverse = FIL_NEW_ZEROED(&rod->arena, double, rows *rows + 1);
+    rod->saved = FIL_NEW(&rod->arena, double, rod->state_count);
+    rod->origin = FIL_NEW(&rod->arena, double, rod->state_count);
+    return rod->arena.failed ? fail_memory(rod, error) : FIL_OK;
+}
+
 static FilStatus build(FilRod *rod, const FilRodDef *def, FilError *error) {
     FIL_TRY(copy_arrays(rod, def, error));
     double *start = FIL_NEW(&rod->arena, double, 6 * (size_t)rod->element_count);
@@ -136,19 +151,7 @@ static FilStatus build(FilRod *rod, const FilRodDef *def, FilError *error) {
         fil_rod_spread(def->start_curvatures, def->start_count, rod->element_count, start);
     }
     FIL_TRY(rod->table->create(rod, start, error));
-    size_t n = (size_t)rod->dof_count, rows = (size_t)rod->row_count;
-    rod->rhs = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
-    rod->velocity = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
-    rod->before = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
-    rod->trial = FIL_NEW_ZEROED(&rod->arena, double, n + 1);
-    rod->rows = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
-    rod->columns = FIL_NEW_ZEROED(&rod->arena, double, rows *n + 1);
-    rod->row_inverse = FIL_NEW_ZEROED(&rod->arena, double, rows *rows + 1);
-    rod->saved = FIL_NEW(&rod->arena, double, rod->state_count);
-    rod->origin = FIL_NEW(&rod->arena, double, rod->state_count);
-    if (rod->arena.failed) {
-        return fail_memory(rod, error);
-    }
+    FIL_TRY(fil_rod_reserve_step(rod, error));
     rod->table->at(rod, rod->element_count - 1, 1.0, &rod->tip_start, NULL);
     FIL_TRY(fil_rod_motions_check(rod, 0.0, error));
     if (rod->table->place_ends != NULL) {
@@ -166,7 +169,7 @@ FilStatus fil_rod_create(const FilRodDef *def, const FilAllocator *allocator, Fi
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a rod");
     }
     memset(rod, 0, sizeof *rod);
-    rod->arena = fil_arena_make_small(memory, 4096);
+    rod->arena = fil_arena_make_small(memory, FIL_ROD_GRAIN);
     copy_scalars(rod, def);
     FilStatus status = build(rod, def, error);
     if (status != FIL_OK) {
@@ -266,6 +269,7 @@ static void scale_lengths(FilRod *rod, double length) {
         rod->lengths[i] = factor * rod->start_lengths[i];
     }
     rod->state[1] = length;
+    fil_rod_place_air(rod);
 }
 
 FilStatus fil_rod_set_state(FilRod *rod, const double *state, FilError *error) {
@@ -291,19 +295,13 @@ FilStatus fil_rod_set_state(FilRod *rod, const double *state, FilError *error) {
 
 FilStatus fil_rod_set_loads(FilRod *rod, const FilRodLoad *loads, int count, FilError *error) {
     FIL_TRY(fil_rod_loads_check(loads, count, rod->state[1], rod->table->framed, error));
-    if (count > rod->load_room) {
-        FilRodLoad *room = FIL_NEW(&rod->arena, FilRodLoad, 2 * (size_t)count);
-        if (room == NULL) {
-            return fail_memory(rod, error);
-        }
-        rod->loads = room;
-        rod->load_room = 2 * count;
-    }
+    FIL_TRY(fil_rod_reserve_loads(rod, count + rod->air_count, error));
     if (count > 0) {
         memmove(rod->loads, loads, sizeof(FilRodLoad) * (size_t)count);
     }
-    rod->load_count = count;
+    rod->load_count = count + rod->air_count;
     rod->revision++;
+    fil_rod_place_air(rod);
     return FIL_OK;
 }
 

@@ -21,6 +21,7 @@
 #define FIL_ROD_ROWS 12          // rows that hold both ends, at most
 #define FIL_ROD_LENGTH 1e15      // m: no rod is longer
 #define FIL_ROD_LONGEST_STEP 1e9 // s
+#define FIL_ROD_GRAIN 4096       // bytes: memory is taken in pieces of this size, or larger
 
 typedef struct FilRodTable FilRodTable;
 
@@ -58,8 +59,9 @@ struct FilRod {
     const char *natural_name; // the field that it came from
     double gravity[3];
     double damping, drag;
-    FilRodLoad *loads; // [load_count], room for load_room
-    int load_count, load_room;
+    FilRodLoad *loads; // [load_count], room for load_room; the last air_count are those of the air
+    int load_count, load_room, air_count;
+    double air[3];     // N/m: a force along the rod, see fil_rod_set_air()
     unsigned revision; // grows with every change from outside, of parameters or state
 
     // state: one array; the first FIL_ROD_STATE numbers are the time and the length, the rest is
@@ -68,11 +70,11 @@ struct FilRod {
     int state_count;
 
     // scratch of fil_rod_step
-    double *rhs, *before, *velocity, *trial; // [dof_count]
-    double *rows, *columns;                  // [row_count][dof_count]: C and A^-1 C^T
-    double *row_inverse;                     // [row_count][row_count]: (C A^-1 C^T)^+
-    double *saved, *origin;                  // [state_count]
-    FilStatus step_status;                   // of the last step in fil_rods_step()
+    double *rhs, *before, *velocity, *trial, *mend; // [dof_count]
+    double *rows, *columns;                         // [row_count][dof_count]: C and A^-1 C^T
+    double *row_inverse;                            // [row_count][row_count]: (C A^-1 C^T)^+
+    double *saved, *origin;                         // [state_count]
+    FilStatus step_status;                          // of the last step in fil_rods_step()
 };
 
 // A section of a rod.
@@ -100,6 +102,9 @@ struct FilRodTable {
     // are rows, or there already.
     void (*place_ends)(FilRod *rod);
 
+    // Take over the state of a rod that differs in how its ends are held alone. NULL: all of it.
+    void (*adopt)(FilRod *rod, const FilRod *from);
+
     // Place and factor A at the present state, linearised at the velocity `guess` (NULL: the
     // present one), and write rhs. Returns the residual |A guess - rhs| of the nonlinear step,
     // relative to the terms in it (0 for a model whose step is linear, and without a guess).
@@ -120,6 +125,8 @@ struct FilRodTable {
     // How far the rod turns in the step that was prepared, rad: its velocity terms matter as the
     // square of that. NULL: it has none outside A.
     double (*turn)(const FilRod *rod);
+    // How far sections turn against each other at this velocity, rad/s. NULL: nobody asks.
+    double (*turning)(const FilRod *rod, const double *velocity);
     // x <- A^-1 x, for the A of the last prepare(); O(N).
     void (*solve)(const FilRod *rod, double *x);
     // Take the step with the velocity v+ of its end; time moves too.
@@ -207,8 +214,17 @@ int fil_rod_count_rows(const FilRod *rod);
 int fil_rod_locate(const FilRod *rod, double s, double *u);
 
 /// Solve S lambda = b in place for the m <= FIL_ROD_ROWS rows that hold the ends, S symmetric and
-/// positive semi-definite; what depends on other rows is left at 0.
-void fil_rod_solve_rows(int m, double *S, double *b);
+/// positive semi-definite; what depends on other rows is left at 0. Pivots below `soft` give way: 1
+/// / pivot becomes pivot / (pivot^2 + soft^2).
+void fil_rod_solve_rows(int m, double *S, double *b, double soft);
+/// Where rows begin to give way in a step: a small part of how far the ends' places can be moved.
+double fil_rod_row_softness(const FilRod *rod, const double *S);
+
+/// Add to x, velocities of the end of a step of `dt`, those that take `error` out of the rows that
+/// hold the ends: rod->rows, rod->columns and S = C A^-1 C^T are made. What the rod can hardly
+/// follow, as a straight one along its axis, is taken out as far as a step goes: see step.c.
+void fil_rod_mend_ends(const FilRod *rod, double dt, const double *S, const double *error,
+                       double *x);
 
 /// The Hessian of the potential energy at the present shape, the forces that hold the ends among
 /// the loads: dense symmetric, [dof_count][dof_count]; and how far the shape is from an equilibrium
@@ -219,6 +235,9 @@ FilStatus fil_statics_hessian(FilRod *rod, double *H, double *residual, FilError
 /// rod->before is the velocity at its start. Returns how far from where they are held the ends will
 /// be, to first order, relative to the length (m, rad): 0 unless the rod cannot follow.
 double fil_rod_hold_ends(FilRod *rod, double dt, double *x);
+
+/// Scratch of the step, when dof_count, row_count and state_count are known.
+FilStatus fil_rod_reserve_step(FilRod *rod, FilError *error);
 
 /// Allocate the state: `count` numbers of the model's own, which follow the common ones. Returns
 /// where they start, NULL when there is no memory.
@@ -236,6 +255,14 @@ FilStatus fil_rod_loads_check(const FilRodLoad *loads, int count, double length,
 
 /// Check that driven ends have poses at `time`.
 FilStatus fil_rod_motions_check(const FilRod *rod, double time, FilError *error);
+
+/// A constant force per length on all sections, N/m, as loads at two places of each element: for
+/// rods whose sections differ in mass, where gravity cannot stand for it.
+FilStatus fil_rod_set_air(FilRod *rod, const double force[3], FilError *error);
+/// Place the loads of the air, after a change of lengths.
+void fil_rod_place_air(FilRod *rod);
+/// Room for so many loads, those of the air included; what is there is kept.
+FilStatus fil_rod_reserve_loads(FilRod *rod, int count, FilError *error);
 
 /// Scale all elements so that the rod is `length` (above 0) long.
 void fil_rod_grow_to(FilRod *rod, double length);

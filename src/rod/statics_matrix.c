@@ -147,7 +147,7 @@ static void place_measure_rows(FilStatics *s, const double *rows) {
 static void solve_measure_rows(const FilStatics *s, double *b) {
     double S[FIL_ROD_ROWS * FIL_ROD_ROWS];
     memcpy(S, s->BS, sizeof S);
-    fil_rod_solve_rows(s->m, S, b);
+    fil_rod_solve_rows(s->m, S, b, 0.0);
 }
 
 static void subtract_rows(const FilStatics *s, const double *columns, const double *factor,

@@ -8,6 +8,14 @@
 // where the potential rises: nearly inextensible edges that turn are stretched by a full step,
 // which the next one mends, and halving would make both short. Later steps are halved until it
 // falls.
+//
+// An end of a rod that does not stretch cannot always be brought where it is held by linear rows: a
+// straight rod shortens with the square of its bending. Along such a row (1) pivots of S that are a
+// tiny part of the others give way, so that a rod without slack sags a little instead of being
+// thrown about; (2) Newton's step is far too long, by as much as the rod is straight, and is cut
+// where the square takes over: a rod of length L that turns by `turn` along its way shortens by
+// about L (turn / 6)^2, so that an error e is gone when turn = 6 sqrt(e / L). What is left comes in
+// the next step, along a row that has grown.
 #include "rod.h"
 
 #include <float.h>
@@ -22,6 +30,7 @@ static const double most_gain = 2e-3; // of the kinetic energy, in a step
 // rad: how far a rod turns in a step that does not gain more; hair, clamped at its root alone, is
 // damped by its elasticity
 static const double harmless = 0.05, harmless_hair = 0.5;
+static const double weakest = 1e-5; // of the rows of places: see fil_rod_row_softness()
 static const double newton_tolerance = 1e-10, hold_tolerance = 1e-6;
 
 // x, the step without the rows C, becomes the step with them. Returns how far from where they are
@@ -32,7 +41,8 @@ double fil_rod_hold_ends(FilRod *rod, double dt, double *x) {
     if (m == 0) {
         return 0.0;
     }
-    double error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS], lambda[FIL_ROD_ROWS] = {0.0};
+    double error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS] = {0.0}, work[sizeof S / sizeof *S];
+    double lambda[FIL_ROD_ROWS] = {0.0}, gap[FIL_ROD_ROWS], worst = 0.0;
     if (rod->table->step_rows != NULL) {
         rod->table->step_rows(rod, rod->state[0] + dt, rod->rows, error);
     } else {
@@ -47,31 +57,38 @@ double fil_rod_hold_ends(FilRod *rod, double dt, double *x) {
         for (int j = 0; j < m; j++) {
             S[m * i + j] = fil_dot(row, rod->columns + (size_t)j * (size_t)n, n);
         }
-        double wanted =
-            -(error[i] / dt + (1.0 - rod->theta) * fil_dot(row, rod->before, n)) / rod->theta;
-        lambda[i] = wanted - fil_dot(row, x, n);
+        double slope = (1.0 - rod->theta) * fil_dot(row, rod->before, n) / rod->theta;
+        lambda[i] = -slope - fil_dot(row, x, n);
+        gap[i] = -error[i] / (dt * rod->theta) - slope;
     }
-    double gap[FIL_ROD_ROWS], worst = 0.0;
-    memcpy(gap, lambda, sizeof gap);
-    fil_rod_solve_rows(m, S, lambda);
+    memcpy(work, S, sizeof work);
+    fil_rod_solve_rows(m, work, lambda, fil_rod_row_softness(rod, S));
     for (int i = 0; i < m; i++) {
-        const double *column = rod->columns + (size_t)i * (size_t)n;
-        for (int j = 0; j < n; j++) {
-            x[j] += lambda[i] * column[j];
-        }
-        for (int k = 0; k < m; k++) {
-            gap[k] -= lambda[i] * fil_dot(rod->rows + (size_t)k * (size_t)n, column, n);
-        }
+        fil_axpy(lambda[i], rod->columns + (size_t)i * (size_t)n, x, n);
     }
+    fil_rod_mend_ends(rod, dt, S, error, x);
     for (int i = 0; i < m; i++) {
-        worst = fmax(worst, fabs(gap[i]));
+        worst = fmax(worst, fabs(gap[i] - fil_dot(rod->rows + (size_t)i * (size_t)n, x, n)));
     }
     return worst * rod->theta * dt / fmin(1.0, rod->state[1]);
 }
 
+double fil_rod_row_softness(const FilRod *rod, const double *S) {
+    const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
+    double largest = 0.0;
+    for (int k = 0, first = 0; k < 2; k++) {
+        int rows = rod->table->rows[k][ends[k]->kind], places = rows >= 5 ? rows - 3 : rows;
+        for (int i = first; i < first + places; i++) {
+            largest = fmax(largest, S[(rod->row_count + 1) * i]);
+        }
+        first += rows;
+    }
+    return weakest * largest;
+}
+
 // Pivoted elimination with small pivots left out: rows that the rod cannot follow, such as both
 // ends of a straight rod along its axis, are kept as well as they can be.
-void fil_rod_solve_rows(int m, double *S, double *b) {
+void fil_rod_solve_rows(int m, double *S, double *b, double soft) {
     int order[FIL_ROD_ROWS];
     double largest = 0.0;
     for (int i = 0; i < m; i++) {
@@ -105,8 +122,43 @@ void fil_rod_solve_rows(int m, double *S, double *b) {
         for (int l = k + 1; l < rank; l++) {
             b[p] -= k < rank ? S[m * p + order[l]] * b[order[l]] : 0.0;
         }
-        b[p] = k < rank ? b[p] / S[m * p + p] : 0.0;
+        double pivot = S[m * p + p];
+        b[p] = k < rank ? b[p] * pivot / (pivot * pivot + soft * soft) : 0.0;
     }
+}
+
+// x = sum of lambda times the columns, for the multipliers that take `wanted`, softly.
+static void answer_rows(const FilRod *rod, const double *S, const double *wanted, double soft,
+                        double factor, double *x) {
+    int n = rod->dof_count, m = rod->row_count;
+    double work[FIL_ROD_ROWS * FIL_ROD_ROWS], lambda[FIL_ROD_ROWS];
+    memcpy(lambda, wanted, sizeof(double) * (size_t)m);
+    memcpy(work, S, sizeof(double) * (size_t)m * (size_t)m);
+    fil_rod_solve_rows(m, work, lambda, soft);
+    for (int i = 0; i < m; i++) {
+        fil_axpy(factor * lambda[i], rod->columns + (size_t)i * (size_t)n, x, n);
+    }
+}
+
+void fil_rod_mend_ends(const FilRod *rod, double dt, const double *S, const double *error,
+                       double *x) {
+    int n = rod->dof_count, m = rod->row_count;
+    double wanted[FIL_ROD_ROWS], left = 0.0, soft = fil_rod_row_softness(rod, S);
+    for (int i = 0; i < m; i++) {
+        wanted[i] = -error[i] / (dt * rod->theta);
+        left = fmax(left, fabs(error[i]));
+    }
+    if (left == 0.0) {
+        return;
+    }
+    answer_rows(rod, S, wanted, 100.0 * soft, 1.0, x);
+    // what rows that are hard to follow ask for beyond that
+    memset(rod->mend, 0, sizeof(double) * (size_t)n);
+    answer_rows(rod, S, wanted, soft, 1.0, rod->mend);
+    answer_rows(rod, S, wanted, 100.0 * soft, -1.0, rod->mend);
+    double turn = rod->table->turning != NULL ? dt * rod->table->turning(rod, rod->mend) : 0.0;
+    double most = 6.0 * sqrt(left / rod->state[1]);
+    fil_axpy(turn > most ? most / turn : 1.0, rod->mend, x, n);
 }
 
 // The largest part of the way from `from` to `to` that lowers what the step minimises.

@@ -567,6 +567,22 @@ static void find_roots(FilWorld *world, const FilWorldTry *step) {
     world->rooted_count = world->piece_count;
 }
 
+FilStatus fil_world_root(FilWorld *world, FilError *error) {
+    if (world->rooted_count == world->piece_count) {
+        return FIL_OK;
+    }
+    fil_arena_reset(&world->scratch);
+    FilWorldTry now = {.points =
+                           FIL_NEW(&world->scratch, double, 3 * (size_t)world->point_count + 1)};
+    if (now.points == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d points",
+                        world->point_count);
+    }
+    fil_world_sample(world, 1, now.points, NULL);
+    find_roots(world, &now);
+    return FIL_OK;
+}
+
 FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pair[2], bool *added,
                                 FilError *error) {
     int ordered[2];

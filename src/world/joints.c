@@ -205,6 +205,18 @@ FilStatus fil_world_add_joint(FilWorld *world, const FilJointDef *def, int *join
     return FIL_OK;
 }
 
+FilStatus fil_world_remove_joint(FilWorld *world, int joint, FilError *error) {
+    if (joint < 0 || joint >= world->joint_count) {
+        return fil_fail(error, FIL_E_ARGUMENT, "joint is %d; there are %d", joint,
+                        world->joint_count);
+    }
+    if (!world->joints[joint].removed) {
+        fil_world_wake_all(world);
+        world->joints[joint].removed = true;
+    }
+    return FIL_OK;
+}
+
 // --- in a step -----------------------------------------------------------------------------------
 
 // The rows of a half: along the axes of the world.
@@ -260,7 +272,7 @@ FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *er
     }
     memcpy(contacts, step->contacts, sizeof(FilWorkContact) * (size_t)n);
     for (int i = 0; i < world->joint_count; i++) {
-        if (world->bodies[world->joints[i].a.body].island != 0) {
+        if (world->joints[i].removed || world->bodies[world->joints[i].a.body].island != 0) {
             continue; // what it is joined to sleeps, too
         }
         list_joint(world, &world->joints[i], contacts + n);

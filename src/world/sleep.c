@@ -156,7 +156,7 @@ void fil_world_wake_changed(FilWorld *world, double dt) {
     }
     for (int i = 0; i < world->joint_count; i++) {
         const FilJoint *joint = &world->joints[i];
-        if (joint->obstacle >= 0 && world->obstacles[joint->obstacle].moves) {
+        if (!joint->removed && joint->obstacle >= 0 && world->obstacles[joint->obstacle].moves) {
             woken = wake_body(world, joint->a.body) || woken;
         }
     }
@@ -336,6 +336,9 @@ static void find_islands(const FilWorld *world, int *parent, bool *restless) {
     for (int i = 0; i < world->joint_count; i++) {
         const FilJoint *joint = &world->joints[i];
         int a = joint->a.body;
+        if (joint->removed) {
+            continue;
+        }
         if (joint->b.body >= 0) {
             join(parent, a, joint->b.body);
         } else if (joint->obstacle >= 0) {

@@ -182,6 +182,7 @@ static FilStatus take_contacts(FilWorld *world, const double *state, FilError *e
 FilStatus fil_world_set_state(FilWorld *world, const double *state, int64_t count,
                               FilError *error) {
     FIL_TRY(check_state(world, state, count, error));
+    FIL_TRY(fil_world_root(world, error)); // as the first step would have seen it
     int64_t kept = (int64_t)state[3], contacts = (int64_t)state[2] + kept;
     FIL_TRY(fil_world_reserve(world, &world->memories, &world->memory_room, contacts,
                               sizeof(FilMemory), error));

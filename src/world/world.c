@@ -245,13 +245,18 @@ static FilStatus reserve_body(FilWorld *world, int **kind, int *room, int count,
     return fil_world_reserve(world, kind, room, count + 1, sizeof(int), error);
 }
 
+// Velocities and states of all bodies follow each other in the order of the bodies.
+static void number_body(FilWorld *world, FilBody *body) {
+    body->first_dof = world->dof_count;
+    body->first_state = world->state_count;
+    world->dof_count += body->dof_count;
+    world->state_count += body->table->state_count(body->self);
+}
+
 static void enter_body(FilWorld *world, const FilBody *body) {
     FilBody *entered = &world->bodies[world->body_count++];
     *entered = *body;
-    entered->first_dof = world->dof_count;
-    entered->first_state = world->state_count;
-    world->dof_count += body->dof_count;
-    world->state_count += body->table->state_count(body->self);
+    number_body(world, entered);
 }
 
 static double surface_radius(const FilRod *rod, const FilSurface *surface) {
@@ -263,22 +268,20 @@ static double surface_radius(const FilRod *rod, const FilSurface *surface) {
 }
 
 // Gravity and wind. Drag is a force of drag (wind - velocity) per length; its constant part is that
-// of an acceleration, where all sections have the same mass.
+// of an acceleration where all sections have the same mass, else a force along the rod.
 static FilStatus set_rod_gravity(const FilBody *body, const double gravity[3], const double wind[3],
                                  FilError *error) {
     FilRod *rod = body->self;
     double sum[3];
     fil_copy3(gravity, sum);
-    double push = body->wind * rod->drag * fil_norm3(wind);
-    for (int e = 1; push > 0.0 && e < rod->element_count; e++) {
-        if (rod->sections[e].mass != rod->sections[0].mass) {
-            return fil_fail(error, FIL_E_ARGUMENT,
-                            "rod %d: wind needs sections of the same mass per length, but those of "
-                            "elements 0 and %d are %g and %g kg/m",
-                            body->index, e, rod->sections[0].mass, rod->sections[e].mass);
-        }
+    double force[3] = {0.0, 0.0, 0.0}, push = body->wind * rod->drag;
+    bool even = true;
+    for (int e = 1; e < rod->element_count; e++) {
+        even = even && rod->sections[e].mass == rod->sections[0].mass;
     }
-    fil_add3(body->wind * rod->drag / rod->sections[0].mass, wind, sum);
+    fil_add3(even ? push / rod->sections[0].mass : 0.0, wind, sum);
+    fil_add3(even ? 0.0 : push, wind, force);
+    FIL_TRY(fil_rod_set_air(rod, force, error));
     return fil_rod_set_gravity(rod, sum, error);
 }
 
@@ -479,6 +482,7 @@ FilStatus fil_world_set_gravity(FilWorld *world, const double gravity[3], FilErr
     FIL_TRY(check_vector(gravity, "gravity", error));
     FIL_TRY(set_air(world, gravity, world->def.wind, error));
     fil_copy3(gravity, world->def.gravity);
+    fil_world_wake_all(world);
     return FIL_OK;
 }
 
@@ -490,6 +494,30 @@ FilStatus fil_world_set_wind(FilWorld *world, const double wind[3], FilError *er
         return status;
     }
     fil_copy3(wind, world->def.wind);
+    fil_world_wake_all(world);
+    return FIL_OK;
+}
+
+FilStatus fil_world_release(FilWorld *world, int rod, bool tip, FilError *error) {
+    if (rod < 0 || rod >= world->rod_count) {
+        return fil_fail(error, FIL_E_ARGUMENT, "rod is %d; there are %d", rod, world->rod_count);
+    }
+    FilBody *body = &world->bodies[world->rods[rod]];
+    FilRod *self = body->self;
+    FIL_TRY(fil_rod_release(self, tip, error));
+    fil_world_wake_all(world);
+    body->dof_count = self->dof_count;
+    world->dof_count = world->state_count = 0;
+    for (int i = 0; i < world->body_count; i++) {
+        number_body(world, &world->bodies[i]);
+    }
+    for (int k = 0; k < body->piece_count; k++) {
+        int at = body->first_piece + (tip ? body->piece_count - 1 - k : k);
+        if (world->pieces[at].rooted == 0) {
+            break;
+        }
+        world->pieces[at].rooted = 0;
+    }
     return FIL_OK;
 }
 
@@ -507,5 +535,6 @@ FilStatus fil_world_set_wind_share(FilWorld *world, int rod, double share, FilEr
     if (status != FIL_OK) {
         body->wind = before;
     }
+    fil_world_wake_all(world);
     return status;
 }

@@ -71,6 +71,7 @@ typedef struct FilJoint {
     FilPlace a, b; // points: in the body's own axes, from its centre; rods: not used
     int obstacle;  // that b belongs to, or -1
     bool turning;
+    bool removed;
     double apart[3];   // m: from b to a, in the axes of b
     double between[9]; // the axes of a in those of b, columns
 } FilJoint;
@@ -235,6 +236,9 @@ FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *er
 
 /// Find the contacts of a step.
 FilStatus fil_world_detect(FilWorld *world, FilWorldTry *step, FilError *error);
+/// Find the pieces that are rooted in obstacles, of all that was added since the last time: where
+/// they are now.
+FilStatus fil_world_root(FilWorld *world, FilError *error);
 /// The candidates whose step->boxes meet, and every piece with every plane, into step->pairs.
 FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error);
 /// One more contact: the nearest of a pair of pieces at the start of the step. False when the pair
