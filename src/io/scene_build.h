@@ -116,6 +116,12 @@ FilStatus fil_scene_check_fit(FilSceneBuild *build, const FilRodSpec *spec,
 int fil_scene_pieces(const FilRodSpec *spec, double length);
 double fil_scene_contact_radius(const FilRodSpec *spec);
 
+// --- scene_laid.c
+
+/// The start shape of a hair that is combed down from a place with this normal.
+FilStatus fil_scene_lay_hair(FilSceneBuild *build, const FilHairSpec *spec, const double normal[3],
+                             FilRodSpec *hair) FIL_MUST_CHECK;
+
 // --- scene_generate.c, scene_hair.c, scene_knot.c
 
 FilStatus fil_scene_build_arrays(FilSceneBuild *build) FIL_MUST_CHECK;

@@ -69,7 +69,9 @@ static void add_generators(const FilSceneSpec *spec, Count *count) {
     }
     for (int k = 0; k < spec->hairs.count; k++) {
         const FilHairSpec *hair = &spec->hairs.items[k];
-        add_rods(count, &hair->rod, hair->count, tables_of(&hair->rod) > 0.0);
+        const bool laid = hair->laid.head.json != NULL;
+        add_rods(count, &hair->rod, hair->count, laid || tables_of(&hair->rod) > 0.0);
+        count->scene_bytes += laid ? 8.0 * hair->count * hair->rod.elements : 0.0; // lengths
     }
     for (int k = 0; k < spec->knots.count; k++) {
         add_rods(count, &spec->knots.items[k].rod, 1.0, true);

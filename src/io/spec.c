@@ -303,8 +303,24 @@ static const FilField curl_fields[] = {
     FIELD(FilCurlSpec, radius, NUMBER, "of the curls", .unit = "m", POSITIVE, .required = true),
     FIELD(FilCurlSpec, pitch, NUMBER, "from one turn to the next; 0: rings", .unit = "m",
           NOT_NEGATIVE, DEFAULT("0")),
+    FIELD(FilCurlSpec, upright, FLAG,
+          "the axis of the curls leaves along normal + comb, not the hair itself",
+          DEFAULT("false")),
 };
 TABLE(curl, FilCurlSpec, "Natural helices of a given radius and pitch.");
+
+static const FilField laid_fields[] = {
+    FIELD(FilLaidSpec, rise, NUMBER, "angle between scalp and hair", .unit = "rad",
+          BETWEEN(0, 1.57), DEFAULT("\"15 deg\"")),
+    FIELD(FilLaidSpec, radius, NUMBER, "of the arc in which hairs turn down, until they hang",
+          .unit = "m", POSITIVE, .required = true),
+    FIELD(FilLaidSpec, down, VECTOR, "where hairs hang to, a direction", .size = 3,
+          DEFAULT("[0, 0, -1]")),
+};
+TABLE(laid, FilLaidSpec,
+      "Hairs that start combed: flat from the scalp, away from the middle (and to where `comb` "
+      "points), over an arc, down. Those nearer the middle lie above the others. `natural.shape: "
+      "start` makes this their natural shape, too.");
 
 static const FilField vary_fields[] = {
     FIELD(FilVarySpec, place, NUMBER, "how far a root is off, in distances to its neighbour",
@@ -314,6 +330,9 @@ static const FilField vary_fields[] = {
     FIELD(FilVarySpec, length, NUMBER, "relative", BETWEEN(0, 0.9), DEFAULT("0")),
     FIELD(FilVarySpec, curl, NUMBER, "relative, of radius and pitch", BETWEEN(0, 0.9),
           DEFAULT("0")),
+    FIELD(FilVarySpec, phase, NUMBER,
+          "which way hairs curl first; little of it keeps neighbours side by side", .unit = "rad",
+          BETWEEN(0, 3.15), DEFAULT("\"180 deg\"")),
 };
 TABLE(vary, FilVarySpec, "How much hairs differ: evenly distributed, up to the value given.");
 
@@ -333,6 +352,7 @@ static const FilField hair_fields[] = {
           .unit = "m", NOT_NEGATIVE),
     FIELD(FilHairSpec, curl, OBJECT, "curls, instead of the rod's natural shape",
           .table = &fil_spec_curl),
+    FIELD(FilHairSpec, laid, OBJECT, "start shape: combed down", .table = &fil_spec_laid),
     FIELD(FilHairSpec, vary, OBJECT, "random variation", .table = &fil_spec_vary),
     SEED(FilHairSpec),
 };

@@ -142,12 +142,18 @@ typedef struct FilBraidSpec {
 typedef struct FilCurlSpec {
     FilRecord head;
     double radius, pitch;
+    bool upright;
 } FilCurlSpec;
 
 typedef struct FilVarySpec {
     FilRecord head;
-    double place, direction, length, curl;
+    double place, direction, length, curl, phase;
 } FilVarySpec;
+
+typedef struct FilLaidSpec {
+    FilRecord head;
+    double rise, radius, down[3];
+} FilLaidSpec;
 
 typedef struct FilHairSpec {
     FilRecord head;
@@ -156,6 +162,7 @@ typedef struct FilHairSpec {
     int count, seed;
     double towards[3], spread, comb[3], lift;
     FilCurlSpec curl;
+    FilLaidSpec laid;
     FilVarySpec vary;
 } FilHairSpec;
 
@@ -274,6 +281,7 @@ typedef struct FilSceneSpec {
     X(braid)               \
     X(hair)                \
     X(curl)                \
+    X(laid)                \
     X(vary)                \
     X(knot)                \
     X(joint)               \
