@@ -24,8 +24,8 @@ typedef struct BenchPlan {
     void *user;
 } BenchPlan;
 
-// What came of it. The window is the 200 consecutive steps (or all, when there were fewer) that
-// have the most contacts.
+// What came of it. The window is the 200 consecutive steps in which the most contacts press; when
+// there were fewer steps all of them, or of a scene that was cut the busiest half.
 typedef struct BenchRun {
     double dt;         // s
     long long pieces;  // capsules

@@ -42,7 +42,7 @@ CliStatus bench_world_growth(const BenchOptions *options) {
         (void)printf("\nGrowth: the bundle of spaghetti-76 with its strands doubled four times; "
                      "windows as above.\nAt least n^1.3, hoped for n^1.1; the seed n^2.\n\n"
                      "%8s  %10s %10s %6s %9s %9s %8s %7s %12s\n",
-                     "strands", "contacts", "active", "nu", "s/step", "cpu", "residual", "unconv",
+                     "strands", "contacts", "press", "nu", "s/step", "cpu", "residual", "unconv",
                      "us/contact");
     }
     for (int k = 0; k < SIZES && !cli_is_interrupted(); k++) {
