@@ -43,8 +43,7 @@ static int count_closing(const FilFrictionProblem *problem) {
     return count;
 }
 
-// Is r = 0 as good as a solution? Then there is nothing to measure.
-static bool is_trivial(const FilFrictionProblem *problem) {
+bool bench_is_trivial(const FilFrictionProblem *problem) {
     double *zero = calloc(3 * (size_t)problem->block_count + 1, sizeof *zero);
     FilResidual residual = {0};
     FilError error;
@@ -58,7 +57,7 @@ static void watch_problem(void *user, const FilFrictionProblem *problem, const d
                           const bool *fresh) {
     Recorder *recorder = user;
     if (recorder->recorded || recorder->waited < recorder->source->every ||
-        count_closing(problem) < recorder->source->contacts || is_trivial(problem) ||
+        count_closing(problem) < recorder->source->contacts || bench_is_trivial(problem) ||
         cli_is_interrupted()) {
         return;
     }

@@ -210,6 +210,7 @@ static CliStatus open_scene(Meter *meter) {
     const double steps = fmin(ceil(meter->scene->duration / meter->scene->step - 1e-6), 1e15);
     meter->run->dt = meter->scene->step;
     meter->run->pieces = meter->scene->estimate.pieces;
+    meter->run->dofs = meter->scene->estimate.dofs;
     meter->run->all_steps = plan->steps > 0 ? plan->steps : (int64_t)steps;
     return CLI_FINE;
 }
@@ -303,7 +304,7 @@ CliStatus bench_scene_run(const BenchPlan *plan, BenchRun *out) {
 
 BenchPlan bench_scene_plan(const char *scene, const BenchOptions *options) {
     BenchPlan plan = {.scene = scene, .threads = options->threads, .seconds = options->seconds};
-    plan.steps = options->steps > 0 ? options->steps : options->quick ? 40 : 0;
+    plan.steps = options->steps;
     plan.tolerance = options->tol;
     return plan;
 }

@@ -29,6 +29,7 @@ typedef struct BenchPlan {
 typedef struct BenchRun {
     double dt;         // s
     long long pieces;  // capsules
+    long long dofs;    // of all bodies
     int64_t steps;     // taken
     int64_t all_steps; // that it was to take
     int64_t unconverged, halved, missed, iterations;

@@ -228,6 +228,20 @@ static void print_phases(const Result *results, int count) {
     }
 }
 
+// Other work on the machine makes the clock's times longer than they need be.
+static void warn_busy(const Result *results, int count, const BenchOptions *options) {
+    double wall = 0.0, cpu = 0.0;
+    for (int k = 0; k < count; k++) {
+        wall += results[k].run.seconds.total;
+        cpu += results[k].run.cpu;
+    }
+    if (options->threads == 1 && wall > 1.2 * cpu) {
+        cli_say("the machine was busy with other work: times by the clock are %.1f times those of "
+                "the processor",
+                wall / fmax(cpu, 1e-9));
+    }
+}
+
 static void print_detect(const Result *results, int count, bool json) {
     if (!json) {
         (void)printf("\nCollision detection, the windows above: microseconds per capsule and step "
@@ -326,6 +340,7 @@ static CliStatus bench_scenes(const BenchOptions *options) {
     if (all || options->table == BENCH_TABLE_DETECT) {
         print_detect(results, done, options->json);
     }
+    warn_busy(results, done, options);
     return worst;
 }
 
