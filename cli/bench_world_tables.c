@@ -36,12 +36,13 @@ static void print_growth(int strands, const BenchRun *run, bool json) {
 
 CliStatus bench_world_growth(const BenchOptions *options) {
     enum { SIZES = 5 };
-    const int first = options->quick ? 4 : 19;
+    const int first = options->quick ? 3 : 10;
     CliStatus worst = CLI_FINE;
     BenchFit wall = {0}, cpu = {0};
     if (!options->json) {
-        (void)printf("\nGrowth: the bundle of spaghetti-76 with its strands doubled four times; "
-                     "windows as above.\nAt least n^1.3, hoped for n^1.1; the seed n^2.\n\n"
+        (void)printf("\nGrowth: the bundle of spaghetti-76 with its strands doubled four times: it "
+                     "lands, and 200 steps more.\nAt least n^1.3, hoped for n^1.1; the seed n^2. "
+                     "* marks what was cut, and does not count.\n\n"
                      "%8s  %10s %10s %6s %9s %9s %8s %7s %12s\n",
                      "strands", "contacts", "press", "nu", "s/step", "cpu", "residual", "unconv",
                      "us/contact");
@@ -52,10 +53,12 @@ CliStatus bench_world_growth(const BenchOptions *options) {
         BenchPlan plan = bench_scene_plan("spaghetti-76", options);
         (void)snprintf(change, sizeof change, "bundles[0].count=%d", first << k);
         bench_scene_change(&plan, change);
-        plan.steps = plan.steps > 0 ? plan.steps : 400;
+        plan.steps = plan.steps > 0 ? plan.steps : 265; // it lands, and 200 more
         worst = worse(worst, bench_scene_run(&plan, &run));
         if (run.steps > 0 && run.window_contacts > 0.0) {
             print_growth(first << k, &run, options->json);
+        }
+        if (run.window_contacts > 0.0 && !run.cut) { // others show another part of the motion
             bench_fit_add(&wall, run.window_contacts, run.median);
             bench_fit_add(&cpu, run.window_contacts, run.median_cpu);
         }
