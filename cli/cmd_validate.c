@@ -30,6 +30,7 @@ static const Part parts[] = {
     {"contact", "stick, slide, roll, rebound", validate_contact_laws},
     {"contact", "stacks and heaps", validate_contact_stacks},
     {"contact", "capstan", validate_contact_capstan},
+    {"contact", "knots", validate_contact_knots},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };
 

@@ -40,6 +40,7 @@ void validate_rod_models(Validation *v);
 void validate_contact_laws(Validation *v);
 void validate_contact_stacks(Validation *v);
 void validate_contact_capstan(Validation *v);
+void validate_contact_knots(Validation *v);
 
 // --- rods of the cases ---------------------------------------------------------------------------
 
