@@ -31,6 +31,8 @@ static const Part parts[] = {
     {"contact", "stacks and heaps", validate_contact_stacks},
     {"contact", "capstan", validate_contact_capstan},
     {"contact", "knots", validate_contact_knots},
+    {"contact", "momentum", validate_contact_momentum},
+    {"contact", "orbit of a strand on a sphere", validate_contact_orbit},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };
 

@@ -41,6 +41,8 @@ void validate_contact_laws(Validation *v);
 void validate_contact_stacks(Validation *v);
 void validate_contact_capstan(Validation *v);
 void validate_contact_knots(Validation *v);
+void validate_contact_momentum(Validation *v);
+void validate_contact_orbit(Validation *v);
 
 // --- rods of the cases ---------------------------------------------------------------------------
 
