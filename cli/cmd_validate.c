@@ -33,6 +33,7 @@ static const Part parts[] = {
     {"contact", "knots", validate_contact_knots},
     {"contact", "momentum", validate_contact_momentum},
     {"contact", "orbit of a strand on a sphere", validate_contact_orbit},
+    {"contact", "twining", validate_contact_twining},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };
 

@@ -43,6 +43,7 @@ void validate_contact_capstan(Validation *v);
 void validate_contact_knots(Validation *v);
 void validate_contact_momentum(Validation *v);
 void validate_contact_orbit(Validation *v);
+void validate_contact_twining(Validation *v);
 
 // --- rods of the cases ---------------------------------------------------------------------------
 
