@@ -34,6 +34,7 @@ static const Part parts[] = {
     {"contact", "momentum", validate_contact_momentum},
     {"contact", "orbit of a strand on a sphere", validate_contact_orbit},
     {"contact", "twining", validate_contact_twining},
+    {"contact", "plectoneme", validate_contact_plectoneme},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };
 

@@ -44,6 +44,7 @@ void validate_contact_knots(Validation *v);
 void validate_contact_momentum(Validation *v);
 void validate_contact_orbit(Validation *v);
 void validate_contact_twining(Validation *v);
+void validate_contact_plectoneme(Validation *v);
 
 // --- rods of the cases ---------------------------------------------------------------------------
 
