@@ -35,6 +35,7 @@ static const Part parts[] = {
     {"contact", "orbit of a strand on a sphere", validate_contact_orbit},
     {"contact", "twining", validate_contact_twining},
     {"contact", "plectoneme", validate_contact_plectoneme},
+    {"contact", "31 spaghetti", validate_contact_spaghetti},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };
 

@@ -45,6 +45,7 @@ void validate_contact_momentum(Validation *v);
 void validate_contact_orbit(Validation *v);
 void validate_contact_twining(Validation *v);
 void validate_contact_plectoneme(Validation *v);
+void validate_contact_spaghetti(Validation *v);
 
 // --- rods of the cases ---------------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ static FilRod *add_twisted(Trial *t, double tau) {
     rod.start_count = ELEMENTS + 1;
     rod.tip_end.kind = FIL_END_SLIDING;
     rod.damping = 1e-2;
-    rod.drag = 0.1;
+    rod.drag = 0.2;
     return trial_rod(t, &rod, 1, true);
 }
 
