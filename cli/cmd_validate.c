@@ -36,6 +36,7 @@ static const Part parts[] = {
     {"contact", "twining", validate_contact_twining},
     {"contact", "plectoneme", validate_contact_plectoneme},
     {"contact", "31 spaghetti", validate_contact_spaghetti},
+    {"contact", "hair", validate_contact_hair},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };
 

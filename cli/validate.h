@@ -46,6 +46,7 @@ void validate_contact_orbit(Validation *v);
 void validate_contact_twining(Validation *v);
 void validate_contact_plectoneme(Validation *v);
 void validate_contact_spaghetti(Validation *v);
+void validate_contact_hair(Validation *v);
 
 // --- rods of the cases ---------------------------------------------------------------------------
 
