@@ -9,7 +9,7 @@
 #define PI 3.14159265358979323846
 
 static const double upright[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-static const double along_y[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
+static const double turned[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
 
 Trial trial_begin(Validation *v, const char *name, const char *model, int resolution) {
     return (Trial){.v = v, .name = name, .model = model, .resolution = resolution};
@@ -171,7 +171,7 @@ bool trial_run(Trial *t, int steps) {
 
 // --- bodies --------------------------------------------------------------------------------------
 
-FilRodDef trial_log(FilRodModel model, double z, bool turned) {
+FilRodDef trial_log(FilRodModel model, double z, bool along_y) {
     FilRodDef def = fil_rod_def_default();
     def.model = model;
     def.element_count = 8;
@@ -180,7 +180,7 @@ FilRodDef trial_log(FilRodModel model, double z, bool turned) {
     def.section.density = 1.0 / (PI * 1e-4);
     def.section.young = 1e9;
     def.root.position[2] = z;
-    memcpy(def.root.axis, turned ? along_y : upright, sizeof upright);
+    memcpy(def.root.axis, along_y ? turned : upright, sizeof upright);
     def.root_end.kind = FIL_END_FREE;
     return def;
 }
@@ -198,7 +198,7 @@ FilRigidDef trial_roller(double x, double z) {
     def.shape = (FilShape){.kind = FIL_SHAPE_CYLINDER, .radius = 0.05, .length = 0.3};
     def.pose.position[0] = x;
     def.pose.position[2] = z;
-    memcpy(def.pose.axis, along_y, sizeof along_y);
+    memcpy(def.pose.axis, turned, sizeof turned);
     return def;
 }
 

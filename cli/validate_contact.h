@@ -83,8 +83,8 @@ double trial_kinetic(const Trial *t);
 /// Momentum of a rod of the given mass, its mass spread evenly.
 void trial_momentum(const FilRod *rod, double mass, double momentum[3]);
 
-/// The determinant of the knot that the rod, its ends led away along -x and x, is tied in: 1 when it
-/// is not knotted, 3 for an overhand knot. It is seen along z as a polygon of `samples` edges.
+/// The determinant of the knot that the rod, its ends led away along -x and x, is tied in: 1 when
+/// it is not knotted, 3 for an overhand knot. It is seen along z as a polygon of `samples` edges.
 double trial_knot(const FilRod *rod, int samples);
 
 #endif

@@ -52,7 +52,7 @@ void validate_contact_spaghetti(Validation *v) {
     static const char *const mu[3][2] = {{"friction[0].mu=0", "friction[1].mu=0"},
                                          {"friction[0].mu=0", "friction[1].mu=0.3"},
                                          {"friction[0].mu=0.3", "friction[1].mu=0.3"}};
-    Outcome none, plate, all, *outcomes[3] = {&none, &plate, &all};
+    Outcome none = {0}, plate = {0}, all = {0}, *outcomes[3] = {&none, &plate, &all};
     for (int k = 0; k < 3; k++) {
         Trial t = trial_begin(v, "spaghetti", "chain", 4);
         bool fine = drop(&t, mu[k][0], mu[k][1], outcomes[k]);

@@ -88,8 +88,8 @@ static void validate_wall(Validation *v) {
     trial_world(&t, &def, 0.5, 0.0);
     trial_floor(&t);
     for (int k = 0; k < 20; k++) {
-        FilRigidDef cube =
-            trial_cube(0.1, 0.1002 * (k % 4) + 0.03 * (k / 4 % 2), 0.05 + 0.1 * (k / 4));
+        const int row = k / 4;
+        FilRigidDef cube = trial_cube(0.1, 0.1002 * (k % 4) + 0.03 * (row % 2), 0.05 + 0.1 * row);
         (void)trial_rigid(&t, &cube);
     }
     double most = 0.0;
