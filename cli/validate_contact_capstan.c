@@ -4,7 +4,7 @@
 // the tangents. One end is pulled with the constant force T1, the other is drawn away slowly. Where
 // the rod slides, dT / dphi = mu T (Euler, Eytelwein): the drawn end needs
 //     T2 = T1 exp(mu phi).
-// Bending adds terms of the order of EI / (T R^2), here 1e-4 and less; speed adds rho A v^2 / T.
+// Bending adds terms of the order of EI / (T R^2), here 8e-4 and less; speed adds rho A v^2 / T.
 // T2 is what holds the drawn end: minus T1 and the sum of all contact forces, whose balance is that
 // of the whole rod; it is averaged while the rod slides on by one element, for the polygon of the
 // nodes turns past the ends of the arc. The polygon meets the circle in the middle of its edges,
@@ -13,7 +13,8 @@
 // Friction acts on the surface of the rod. If that is h from its axis, the couple mu N h per length
 // must be borne by shear, and moments about the post give exp(mu phi R / (R + h)): h / R is 1e-4
 // here. The rod moves by 1/400 of an element in a step, for the direction of the contacts is that
-// at the beginning of a step: the law is met to first order in what a step turns.
+// at the beginning of a step: the law is met to first order in what a step turns. A coarse polygon
+// that does not resist bending at all tips over its contacts, like a chain of flat links.
 #include "validate_contact.h"
 
 #include <math.h>
@@ -56,7 +57,7 @@ static FilRod *build_capstan(Trial *t, Capstan *c) {
     rod.element_count = count;
     rod.length = count * edge;
     rod.section = (FilSection){.kind = FIL_SECTION_GIVEN,
-                               .bend = {1e-4 * c->force * outer * outer, 0.0},
+                               .bend = {8e-4 * c->force * outer * outer, 0.0},
                                .mass = 1e-3,
                                .radius = c->thickness,
                                .stretch = 1e4 * c->force};
