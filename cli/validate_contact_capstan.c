@@ -18,12 +18,11 @@
 #include "validate_contact.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define PI 3.14159265358979323846
 
 static const double step_length = 5e-3; // s
-enum { TAIL = 4 };                      // elements of each straight end
+enum { TAIL = 4, MOST = 64 };           // elements of each straight end, and in all
 
 typedef struct Capstan {
     double mu, phi;
@@ -51,7 +50,7 @@ static FilRod *build_capstan(Trial *t, Capstan *c) {
     // the edges, not the nodes, lie on the circle: each node on the arc turns by phi / elements
     const double turn = c->phi / c->elements, outer = c->radius + c->thickness;
     const double edge = 2.0 * outer * tan(0.5 * turn);
-    double *start = calloc(3 * ((size_t)count + 1), sizeof(double));
+    double start[3 * (MOST + 1)] = {0};
     FilRodDef rod = fil_rod_def_default();
     rod.model = FIL_ROD_DER;
     rod.element_count = count;
@@ -64,7 +63,7 @@ static FilRod *build_capstan(Trial *t, Capstan *c) {
     rod.section.bend[1] = rod.section.twist = rod.section.bend[0];
     rod.root.position[0] = -(TAIL + 0.5) * edge;
     rod.root.position[1] = outer;
-    for (int i = TAIL; start != NULL && i <= TAIL + c->elements; i++) {
+    for (int i = TAIL; i <= TAIL + c->elements; i++) {
         start[3 * i + 2] = -2.0 * tan(0.5 * turn) / edge;
     }
     rod.start_curvatures = start;
@@ -73,8 +72,7 @@ static FilRod *build_capstan(Trial *t, Capstan *c) {
     rod.tip_end.kind = FIL_END_FREE;
     rod.damping = 1e-2;
     rod.drag = 1e-2;
-    FilRod *made = start != NULL ? trial_rod(t, &rod, 1, false) : NULL;
-    free(start);
+    FilRod *made = trial_rod(t, &rod, 1, false);
     const FilRodLoad pull = {
         .s = rod.length,
         .force = {c->force * cos(c->phi), -c->force * sin(c->phi), 0.0}}; // clockwise

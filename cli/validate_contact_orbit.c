@@ -45,8 +45,10 @@ static void compare_orbits(Validation *v, Orbit first, Orbit other) {
         const char *changes[2];
     } list[] = {
         {"gs hybrid", 1, {"solver.name=gauss-seidel"}},
+        {"gs newton", 2, {"solver.name=gauss-seidel", "solver.local=hybrid-newton"}},
         {"gs enum", 2, {"solver.name=gauss-seidel", "solver.local=enum"}},
         {"gs mfb", 2, {"solver.name=gauss-seidel", "solver.local=mfb"}},
+        {"gs pac", 2, {"solver.name=gauss-seidel", "solver.local=pac"}},
         {"gs dac", 2, {"solver.name=gauss-seidel", "solver.local=dac"}},
         {"newton fb", 2, {"solver.name=newton", "solver.function=fb"}},
         {"newton ac", 2, {"solver.name=newton", "solver.function=ac"}},

@@ -96,7 +96,7 @@ def a_plectoneme_has_the_pitch_and_the_torque_of_theory():
 
 def every_exact_solver_gives_the_same_orbit():
     rows = part("orbit")
-    assert len(of(rows, "distance from that of auto")) == 8
+    assert len(of(rows, "distance from that of auto")) == 10
     assert of(rows, "linearised")[0]["got"] > 1e-3
 
 
