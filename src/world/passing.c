@@ -1,4 +1,5 @@
-// passing.c - after a step: did a centreline pass through another one, or into a solid?
+// passing.c - after a step: did a centreline pass through another one, or into a solid, or was a
+// rod pressed into another one?
 //
 // Between the start and the end of the step every point of a piece is taken to move on a straight
 // line. Candidates are those of the broad phase; where a piece went farther than its box foresaw,
@@ -11,10 +12,12 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "collide/segment.h"
 #include "collide/sweep.h"
 #include "math/vec3.h"
 
 static const double least_cosine = 0.54; // about 1 rad
+static const double most_pressed = 0.2;  // of the thinner radius: overlap that a step may bring
 
 typedef struct Sweeping {
     const FilWorld *world;
@@ -22,6 +25,7 @@ typedef struct Sweeping {
     const double *after;  // [point_count][3]
     const FilPose *poses; // [rigid_count] of the rigid bodies' shapes before the step
     bool *passed;         // [pair_count]
+    bool *pressed;        // [pair_count]
 } Sweeping;
 
 static bool is_capsule(const FilWorld *world, const FilPiece *piece) {
@@ -90,10 +94,32 @@ static bool did_pass(const Sweeping *sweeping, const int pair[2]) {
     return fil_sweep_segment_shape((const double(*)[2][3])path[0], &shape, pose, 0.0) <= 1.0;
 }
 
+// Whether the step pressed two rods into each other: contacts hold along straight ways, and what
+// turns does not go straight. What overlapped before is not the step's doing.
+static bool did_press(const Sweeping *sweeping, const int pair[2]) {
+    const FilWorld *world = sweeping->world;
+    const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
+    if (!is_capsule(world, a) || !is_capsule(world, b)) {
+        return false;
+    }
+    const double radii[2] = {world->bodies[a->body].radius, world->bodies[b->body].radius};
+    const double least = radii[0] + radii[1] - most_pressed * fmin(radii[0], radii[1]);
+    double path[2][2][2][3];
+    paths_of(sweeping, a, path[0]);
+    paths_of(sweeping, b, path[1]);
+    double distance2[2];
+    for (int k = 0; k < 2; k++) {
+        distance2[k] =
+            fil_closest_segments(FIL_POINTS(path[0][k]), FIL_POINTS(path[1][k])).distance2;
+    }
+    return distance2[1] < least * least && distance2[0] >= least * least;
+}
+
 static void sweep_range(void *context, int first, int last) {
     const Sweeping *sweeping = context;
     for (int k = first; k < last; k++) {
         sweeping->passed[k] = did_pass(sweeping, sweeping->step->pairs[k]);
+        sweeping->pressed[k] = did_press(sweeping, sweeping->step->pairs[k]);
     }
 }
 
@@ -158,19 +184,25 @@ FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPos
         FIL_TRY(find_pairs_again(world, step, after, error));
     }
     bool *passed = FIL_NEW(&world->scratch, bool, (size_t)step->pair_count + 1);
+    bool *pressed = FIL_NEW(&world->scratch, bool, (size_t)step->pair_count + 1);
     int *found = FIL_NEW(&world->scratch, int, (size_t)step->pair_count + 1);
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld pairs of pieces",
                         (long long)step->pair_count);
     }
-    Sweeping sweeping = {
-        .world = world, .step = step, .after = after, .poses = poses, .passed = passed};
+    Sweeping sweeping = {.world = world,
+                         .step = step,
+                         .after = after,
+                         .poses = poses,
+                         .passed = passed,
+                         .pressed = pressed};
     fil_parallel_ranges((int)step->pair_count, 64, world->threads, sweep_range, &sweeping);
     *passed_pairs = (FilPassed){.list = found, .whirled = did_whirl(world, step, after)};
     for (int k = 0; k < (int)step->pair_count; k++) {
         if (passed[k]) {
             found[passed_pairs->count++] = k;
         }
+        passed_pairs->pressed = passed_pairs->pressed || pressed[k];
     }
     return FIL_OK;
 }
