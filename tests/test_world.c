@@ -490,6 +490,20 @@ static void a_rod_that_swings_at_another_overlaps_by_a_fifth_at_most(void) {
     }
 }
 
+static void a_rod_that_starts_in_the_floor_is_lifted_at_once(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        (void)add_floor(world);
+        FilRodDef rod_def = log_def(model, 0.0095); // by a twentieth of its radius
+        FilRod *rod = add_rod(world, &rod_def, 2);
+        FilStepInfo info = take_step(world);
+        CHECK(info.substeps == 1);
+        CHECK_NEAR(middle_of(rod, 2), 0.01, 0.0, 1e-6);
+        fil_world_destroy(world);
+    }
+}
+
 static void a_joint_holds_a_rod_to_a_body(void) {
     FilError error;
     FilWorldDef def = exact_def(1e-3);
@@ -733,6 +747,7 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(a_world_goes_on_from_its_state_as_if_nothing_had_happened)            \
     X(rods_shot_at_each_other_never_pass_through)                           \
     X(a_rod_that_swings_at_another_overlaps_by_a_fifth_at_most)             \
+    X(a_rod_that_starts_in_the_floor_is_lifted_at_once)                     \
     X(a_joint_holds_a_rod_to_a_body)                                        \
     X(a_rod_draped_over_a_cylinder_settles_in_every_model)                  \
     X(regularised_friction_creeps)                                          \

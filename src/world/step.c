@@ -205,23 +205,18 @@ static void measure_range(void *context, int first, int last) {
 }
 
 // Whether a body gained energy: E+ - E - (impulses) . v+ beyond a small part of the kinetic energy.
-static bool did_gain(const FilWorld *world, const FilWorldTry *step) {
-    for (int i = 0; i < world->body_count; i++) {
-        const FilBody *body = &world->bodies[i];
-        if (!may_gain(body)) {
-            continue;
-        }
-        double kinetic, now = energy_of(body, &kinetic), work = 0.0;
-        if (body->touched) {
-            const double *push = step->push + body->first_dof, *v = step->after + body->first_dof;
-            work = fil_dot(push, v, body->dof_count);
-        }
-        double before = step->energies[i], noise = 1e-9 * (fabs(now) + fabs(before) + fabs(work));
-        if (now - before - work > most_gain * kinetic + noise) {
-            return true;
-        }
+// What taking out overlaps adds is not part of it: ask before.
+static bool did_gain(const FilWorldTry *step, const FilBody *body, double before) {
+    if (!may_gain(body)) {
+        return false;
     }
-    return false;
+    double kinetic, now = energy_of(body, &kinetic), work = 0.0;
+    if (body->touched) {
+        const double *push = step->push + body->first_dof, *v = step->after + body->first_dof;
+        work = fil_dot(push, v, body->dof_count);
+    }
+    double noise = 1e-9 * (fabs(now) + fabs(before) + fabs(work));
+    return now - before - work > most_gain * kinetic + noise;
 }
 
 // --- the update ----------------------------------------------------------------------------------
@@ -229,7 +224,7 @@ static bool did_gain(const FilWorld *world, const FilWorldTry *step) {
 typedef struct Moving {
     FilWorld *world;
     const FilWorldTry *step;
-    bool *failed; // [body_count]
+    bool *failed, *gained; // [body_count]
 } Moving;
 
 static void advance_range(void *context, int first, int last) {
@@ -238,6 +233,8 @@ static void advance_range(void *context, int first, int last) {
         const FilBody *body = &moving->world->bodies[i];
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
                                                   moving->step->after + body->first_dof);
+        moving->gained[i] =
+            !moving->failed[i] && did_gain(moving->step, body, moving->step->energies[i]);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
             body->table->move(body->self, moving->step->shift + body->first_dof);
         }
@@ -245,17 +242,19 @@ static void advance_range(void *context, int first, int last) {
 }
 
 static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, bool *failed,
-                                FilError *error) {
+                                bool *violent, FilError *error) {
     Moving moving = {.world = world, .step = step};
     moving.failed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
-    if (moving.failed == NULL) {
+    moving.gained = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
                         world->body_count);
     }
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
-    *failed = false;
+    *failed = *violent = false;
     for (int i = 0; i < world->body_count; i++) {
         *failed = *failed || moving.failed[i];
+        *violent = *violent || moving.failed[i] || moving.gained[i];
     }
     return FIL_OK;
 }
@@ -384,8 +383,7 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
         return FIL_OK;
     }
     double start = fil_seconds();
-    FilStatus status = advance_bodies(world, step, failed, error);
-    *violent = *failed || did_gain(world, step);
+    FilStatus status = advance_bodies(world, step, failed, violent, error);
     info->seconds.update += fil_seconds() - start;
     return status;
 }
