@@ -524,12 +524,14 @@ static void remember(const FilWorld *world, FilWorkContact *contact) {
 
 // --- roots ---------------------------------------------------------------------------------------
 
-// The obstacle that a piece overlaps, or -1.
+// The obstacle that a piece overlaps or just touches, or -1: hair that starts on a head touches it,
+// and round-off must not tell whether it is rooted there. A contact at a held end moves nothing.
 static int find_overlap(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece) {
     FilTouch touches[FIL_TOUCH_MAX];
+    const double near = 1e-3 * world->bodies[piece->body].radius;
     for (int i = 0; i < world->obstacle_count; i++) {
         const FilPiece *solid = &world->pieces[world->obstacles[i].piece];
-        if (touch_within(world, step, piece, solid, 0.0, touches) > 0) {
+        if (touch_within(world, step, piece, solid, near, touches) > 0) {
             return i;
         }
     }
@@ -578,7 +580,7 @@ FilStatus fil_world_root(FilWorld *world, FilError *error) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d points",
                         world->point_count);
     }
-    fil_world_sample(world, 1, now.points, NULL);
+    fil_world_sample(world, NULL, now.points, NULL);
     find_roots(world, &now);
     return FIL_OK;
 }

@@ -447,7 +447,7 @@ static FilStatus try_round(FilWorld *world, FilWorldTry *step, const FilPose *po
     double start = fil_seconds();
     FilStatus status = fil_world_find_passed(world, step, poses, &round->passed, error);
     info->seconds.sweep += fil_seconds() - start;
-    round->violent = round->violent || round->passed.whirled;
+    round->violent = round->violent || round->passed.whirled || round->passed.pressed;
     return status;
 }
 
