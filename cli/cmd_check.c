@@ -191,6 +191,7 @@ static void print_json(const char *path, const FilScene *scene, double seconds,
     cli_print_json_number("obstacles", (double)e->obstacles);
     cli_print_json_number("triangles", (double)e->triangles);
     cli_print_json_number("steps", (double)e->steps);
+    cli_print_json_number("step", scene->step);
     cli_print_json_number("memory_bytes", (double)(e->scene_bytes + e->run_bytes));
     cli_print_json_number("result_bytes", (double)e->result_bytes);
     cli_print_json_number("seconds_a_step", seconds);

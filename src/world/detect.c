@@ -578,7 +578,7 @@ FilStatus fil_world_root(FilWorld *world, FilError *error) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d points",
                         world->point_count);
     }
-    fil_world_sample(world, 1, now.points, NULL);
+    fil_world_sample(world, NULL, now.points, NULL);
     find_roots(world, &now);
     return FIL_OK;
 }
