@@ -26,7 +26,8 @@ static const CliChoice tables[] = {BENCH_TABLES(CHOICE)};
 
 static const CliOption option_table[] = {
     CLI_OPTION_CHOICE("table", "NAME", table, tables, "which table"),
-    CLI_OPTION_LIST("scene", "NAME", scene, "of world and local; may be given several times; default all"),
+    CLI_OPTION_LIST("scene", "NAME", scene,
+                    "of world and local; may be given several times; default all"),
     CLI_OPTION_FLAG("rivals", rivals,
                     "instead, the default solver beside four of Siconos, on one thread"),
     CLI_OPTION_FLAG("quick", quick, "fewer and smaller problems, fewer steps"),
