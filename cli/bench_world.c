@@ -80,7 +80,7 @@ static const Row rows[] = {
      REAL_TIME},
     {.name = "hair-10000",
      .scene = "hair-2000",
-     .changes = {"hairs[0].count=10000"},
+     .changes = {"hairs[0].count=10000", "hairs[0].rod.contact_radius=0.2 mm"},
      .rival = "not possible",
      .contacts = 100000,
      .hoped = 2.0},
