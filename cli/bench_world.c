@@ -164,7 +164,7 @@ static void print_row_json(const Result *result, const BenchOptions *options) {
     const BenchRun *run = &result->run;
     (void)fputs("{\"table\":\"scenes\",\"scene\":", stdout);
     cli_print_json_text(row->name);
-    cli_print_json_number("threads", row->one_thread ? 1 : options->threads);
+    cli_print_json_number("threads", row->one_thread ? 1 : fil_thread_count(options->threads));
     bench_world_print_json(run);
     (void)fputs(",\"rival\":", stdout);
     cli_print_json_text(row->rival);
@@ -344,6 +344,27 @@ static CliStatus bench_scenes(const BenchOptions *options) {
     return worst;
 }
 
+static bool is_row(const char *name) {
+    for (int k = 0; k < ROWS; k++) {
+        if (strcmp(rows[k].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Is there everything that was asked for by name? Says what is not.
+static bool check_names(const BenchOptions *options) {
+    for (int i = 0; i < options->scene.count; i++) {
+        const char *name = options->scene.items[i];
+        if (!is_row(name) && !bench_scene_exists(name)) {
+            cli_say("there is no scene %s; filum scenes lists what there is", name);
+            return false;
+        }
+    }
+    return true;
+}
+
 CliStatus bench_world(const BenchOptions *options) {
     typedef CliStatus Bench(const BenchOptions *);
     static const struct {
@@ -356,6 +377,9 @@ CliStatus bench_world(const BenchOptions *options) {
     };
     CliStatus worst = CLI_FINE;
     const bool all = options->table == BENCH_TABLE_ALL && options->scene.count == 0;
+    if (options->table != BENCH_TABLE_NU && !check_names(options)) { // that has names of its own
+        return CLI_BAD_COMMAND;
+    }
     if (options->table == BENCH_TABLE_ALL || options->table == BENCH_TABLE_SCENES ||
         options->table == BENCH_TABLE_DETECT) {
         worst = bench_scenes(options);
