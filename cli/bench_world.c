@@ -245,9 +245,10 @@ static void warn_busy(const Result *results, int count, const BenchOptions *opti
 static void print_detect(const Result *results, int count, bool json) {
     if (!json) {
         (void)printf("\nCollision detection, the windows above: microseconds per capsule and step "
-                     "(at least 1, hoped for 0.3;\nabout half of all time in ADONIS).\n\n"
-                     "%-14s %9s %9s %9s %9s %8s\n",
-                     "scene", "capsules", "collide", "sweep", "both", "share %");
+                     "(at least 1, hoped for 0.3;\nabout half of all time in ADONIS); cpu is the "
+                     "share of both in the time of the processor.\n\n"
+                     "%-14s %9s %9s %9s %9s %9s %8s\n",
+                     "scene", "capsules", "collide", "sweep", "both", "cpu", "share %");
     }
     for (int k = 0; k < count; k++) {
         const BenchRun *run = &results[k].run;
@@ -256,6 +257,7 @@ static void print_detect(const Result *results, int count, bool json) {
                      sweep = each * run->window_sums.sweep;
         const double share =
             bench_scene_share(run, run->window_sums.collide + run->window_sums.sweep);
+        const double cpu = each * share * run->window_cpu;
         if (json) {
             (void)fputs("{\"table\":\"detect\",\"scene\":", stdout);
             cli_print_json_text(results[k].row.name);
@@ -264,11 +266,12 @@ static void print_detect(const Result *results, int count, bool json) {
             cli_print_json_number("collide_us", collide);
             cli_print_json_number("sweep_us", sweep);
             cli_print_json_number("us", collide + sweep);
+            cli_print_json_number("cpu_us", cpu);
             cli_print_json_number("share", share);
             (void)puts("}");
         } else {
-            (void)printf("%-14s %9lld %9.3f %9.3f %9.3f %8.1f\n", results[k].row.name, run->pieces,
-                         collide, sweep, collide + sweep, 100.0 * share);
+            (void)printf("%-14s %9lld %9.3f %9.3f %9.3f %9.3f %8.1f\n", results[k].row.name,
+                         run->pieces, collide, sweep, collide + sweep, cpu, 100.0 * share);
         }
     }
     (void)fflush(stdout);
