@@ -131,6 +131,7 @@ static void sum_window(Meter *meter) {
         const FilStepInfo *info = &meter->best[k].info;
         wall[k] = info->seconds.total;
         cpu[k] = meter->best[k].cpu;
+        run->window_cpu += cpu[k];
         contacts += info->contact_count;
         iterations += info->iterations;
         run->window_nu = fmax(run->window_nu, info->conditioning);

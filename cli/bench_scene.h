@@ -49,6 +49,7 @@ typedef struct BenchRun {
     double window_residual;     // worst
     int window_unconverged;     // steps
     FilStepSeconds window_sums; // by phase
+    double window_cpu;          // s, sum
     double memory;              // bytes, the most that the program held; 0: not known
     uint64_t state_hash;
     bool cut; // by the clock or by Ctrl-C

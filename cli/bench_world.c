@@ -80,7 +80,7 @@ static const Row rows[] = {
      REAL_TIME},
     {.name = "hair-10000",
      .scene = "hair-2000",
-     .changes = {"hairs[0].count=10000"},
+     .changes = {"hairs[0].count=10000", "hairs[0].rod.contact_radius=0.2 mm"},
      .rival = "not possible",
      .contacts = 100000,
      .hoped = 2.0},
@@ -164,7 +164,7 @@ static void print_row_json(const Result *result, const BenchOptions *options) {
     const BenchRun *run = &result->run;
     (void)fputs("{\"table\":\"scenes\",\"scene\":", stdout);
     cli_print_json_text(row->name);
-    cli_print_json_number("threads", row->one_thread ? 1 : options->threads);
+    cli_print_json_number("threads", row->one_thread ? 1 : fil_thread_count(options->threads));
     bench_world_print_json(run);
     (void)fputs(",\"rival\":", stdout);
     cli_print_json_text(row->rival);
@@ -245,9 +245,10 @@ static void warn_busy(const Result *results, int count, const BenchOptions *opti
 static void print_detect(const Result *results, int count, bool json) {
     if (!json) {
         (void)printf("\nCollision detection, the windows above: microseconds per capsule and step "
-                     "(at least 1, hoped for 0.3;\nabout half of all time in ADONIS).\n\n"
-                     "%-14s %9s %9s %9s %9s %8s\n",
-                     "scene", "capsules", "collide", "sweep", "both", "share %");
+                     "(at least 1, hoped for 0.3;\nabout half of all time in ADONIS); cpu is the "
+                     "share of both in the time of the processor.\n\n"
+                     "%-14s %9s %9s %9s %9s %9s %8s\n",
+                     "scene", "capsules", "collide", "sweep", "both", "cpu", "share %");
     }
     for (int k = 0; k < count; k++) {
         const BenchRun *run = &results[k].run;
@@ -256,6 +257,7 @@ static void print_detect(const Result *results, int count, bool json) {
                      sweep = each * run->window_sums.sweep;
         const double share =
             bench_scene_share(run, run->window_sums.collide + run->window_sums.sweep);
+        const double cpu = each * share * run->window_cpu;
         if (json) {
             (void)fputs("{\"table\":\"detect\",\"scene\":", stdout);
             cli_print_json_text(results[k].row.name);
@@ -264,11 +266,12 @@ static void print_detect(const Result *results, int count, bool json) {
             cli_print_json_number("collide_us", collide);
             cli_print_json_number("sweep_us", sweep);
             cli_print_json_number("us", collide + sweep);
+            cli_print_json_number("cpu_us", cpu);
             cli_print_json_number("share", share);
             (void)puts("}");
         } else {
-            (void)printf("%-14s %9lld %9.3f %9.3f %9.3f %8.1f\n", results[k].row.name, run->pieces,
-                         collide, sweep, collide + sweep, 100.0 * share);
+            (void)printf("%-14s %9lld %9.3f %9.3f %9.3f %9.3f %8.1f\n", results[k].row.name,
+                         run->pieces, collide, sweep, collide + sweep, cpu, 100.0 * share);
         }
     }
     (void)fflush(stdout);
@@ -344,6 +347,27 @@ static CliStatus bench_scenes(const BenchOptions *options) {
     return worst;
 }
 
+static bool is_row(const char *name) {
+    for (int k = 0; k < ROWS; k++) {
+        if (strcmp(rows[k].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Is there everything that was asked for by name? Says what is not.
+static bool check_names(const BenchOptions *options) {
+    for (int i = 0; i < options->scene.count; i++) {
+        const char *name = options->scene.items[i];
+        if (!is_row(name) && !bench_scene_exists(name)) {
+            cli_say("there is no scene %s; filum scenes lists what there is", name);
+            return false;
+        }
+    }
+    return true;
+}
+
 CliStatus bench_world(const BenchOptions *options) {
     typedef CliStatus Bench(const BenchOptions *);
     static const struct {
@@ -356,6 +380,9 @@ CliStatus bench_world(const BenchOptions *options) {
     };
     CliStatus worst = CLI_FINE;
     const bool all = options->table == BENCH_TABLE_ALL && options->scene.count == 0;
+    if (options->table != BENCH_TABLE_NU && !check_names(options)) { // that has names of its own
+        return CLI_BAD_COMMAND;
+    }
     if (options->table == BENCH_TABLE_ALL || options->table == BENCH_TABLE_SCENES ||
         options->table == BENCH_TABLE_DETECT) {
         worst = bench_scenes(options);

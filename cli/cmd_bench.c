@@ -26,7 +26,8 @@ static const CliChoice tables[] = {BENCH_TABLES(CHOICE)};
 
 static const CliOption option_table[] = {
     CLI_OPTION_CHOICE("table", "NAME", table, tables, "which table"),
-    CLI_OPTION_LIST("scene", "NAME", scene, "of world and local; may be given several times; default all"),
+    CLI_OPTION_LIST("scene", "NAME", scene,
+                    "of world and local; may be given several times; default all"),
     CLI_OPTION_FLAG("rivals", rivals,
                     "instead, the default solver beside four of Siconos, on one thread"),
     CLI_OPTION_FLAG("quick", quick, "fewer and smaller problems, fewer steps"),
@@ -199,8 +200,9 @@ const CliVerb cli_bench = {
         "friction: print what the friction solvers cost and reach, in three tables: Gauss-Seidel "
         "with each "
         "one-contact solver; the default solver, problem by problem; and its cost on stiff fibres "
-        "as their number grows. The first two are measured on the files given, or on problems made "
-        "from seeds. A folder stands for all *.hdf5 files in it.\n"
+        "as their number grows. The first two are measured on the files given; without any, the "
+        "first on problems as they come up in scenes, the second on problems made from seeds. A "
+        "folder stands for all *.hdf5 files in it.\n"
         "\n"
         "With --rivals, each problem is solved by the default solver and by NSGS, NSN_AC, NSN_FB "
         "and ADMM of Siconos, where that is installed: times, the residuals really reached, and "

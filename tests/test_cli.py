@@ -397,8 +397,8 @@ def bench_steps_scenes_and_tells_what_they_cost():
     scene, detect = rows(done)
     assert scene["table"] == "scenes" and scene["scene"] == "spaghetti-31"
     assert scene["steps"] == 5 and scene["window"] == 5 and scene["cut"] is False
-    assert scene["contacts"] >= scene["window_contacts"] > 0 and scene["nu"] > 0
-    assert 0 < scene["residual"] <= 1e-5 and scene["unconverged"] == 0
+    assert scene["contacts"] >= scene["window_contacts"] > 0 and scene["nu"] >= 0
+    assert 0 <= scene["residual"] <= 1e-5 and scene["unconverged"] == 0
     assert scene["seconds"] > 0 and scene["cpu_seconds"] > 0 and scene["real_time"] > 0
     shares = [scene[f"share_{phase}"] for phase in
               ("bodies", "collide", "assemble", "friction", "update", "sweep")]

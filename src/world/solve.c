@@ -56,27 +56,15 @@ static bool did_press(const FilWorkContact *contact) {
     return contact->known && (r[0] != 0.0 || r[1] != 0.0 || r[2] != 0.0);
 }
 
-// Impulses to start from: those of the step before, turned into the contact's axes; for a new
-// contact those that would solve it alone.
-static void guess_impulse(const FilWorkContact *contact, const FilFrictionProblem *problem, int a,
-                          double r[3]) {
-    if (contact->known) {
-        for (int row = 0; row < 3; row++) {
-            r[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
-        }
-        return;
-    }
+// Impulses to start from: those of the step before, turned into the contact's axes; 0 where it did
+// not press. Tried for those: what would stop the contact were it alone, which is far too much
+// where many close at once (three times the time of a solve), and what new contacts would need if
+// they shared the work, which is no better than 0 (filum bench world --table guess).
+static void guess_impulse(const FilWorkContact *contact, double r[3]) {
     memset(r, 0, 3 * sizeof(double));
-    if (contact->kind != FIL_BLOCK_COULOMB) {
-        return;
+    for (int row = 0; row < 3 && contact->known; row++) {
+        r[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
     }
-    int k = problem->blocks.start[a];
-    while (problem->blocks.column[k] != a) {
-        k++;
-    }
-    (void)fil_local_solve(FIL_LOCAL_HYBRID, FIL_BLOCK_COULOMB, 3,
-                          problem->blocks.value + 9 * (ptrdiff_t)k, problem->b + 3 * (ptrdiff_t)a,
-                          contact->mu, r, NULL);
 }
 
 static FilFrictionSettings settings_of(const FilWorld *world) {
@@ -327,7 +315,7 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
         if (active->guessed[i]) {
             memcpy(r, step->r + 3 * (ptrdiff_t)i, 3 * sizeof(double));
         } else {
-            guess_impulse(&step->contacts[i], problem, a, r);
+            guess_impulse(&step->contacts[i], r);
         }
     }
     if (world->watch != NULL) {
