@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "collide/segment.h"
 #include "collide/sweep.h"
+#include "collide/touch.h"
 #include "math/vec3.h"
 
 static const double least_cosine = 0.54; // about 1 rad
@@ -94,25 +95,38 @@ static bool did_pass(const Sweeping *sweeping, const int pair[2]) {
     return fil_sweep_segment_shape((const double(*)[2][3])path[0], &shape, pose, 0.0) <= 1.0;
 }
 
-// Whether the step pressed two rods into each other: contacts hold along straight ways, and what
-// turns does not go straight. What overlapped before is not the step's doing.
+// Whether a rod overlaps another one or a solid by more than it may, at the start (0) or the end
+// (1).
+static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPiece *b, int when) {
+    const FilWorld *world = sweeping->world;
+    const double radius = world->bodies[a->body].radius;
+    double path[2][2][2][3];
+    paths_of(sweeping, a, path[0]);
+    FilTouch touches[FIL_TOUCH_MAX];
+    if (is_capsule(world, b)) {
+        const double other = world->bodies[b->body].radius;
+        paths_of(sweeping, b, path[1]);
+        return fil_touch_capsules(FIL_POINTS(path[0][when]), radius, FIL_POINTS(path[1][when]),
+                                  other, -most_pressed * fmin(radius, other), touches) > 0;
+    }
+    FilShape shape;
+    FilPose pose[2];
+    poses_of(sweeping, b, &shape, pose);
+    return fil_touch_capsule_shape(FIL_POINTS(path[0][when]), radius, &shape, &pose[when],
+                                   -most_pressed * radius, touches) > 0;
+}
+
+// Whether the step pressed a rod into another one, or into a solid: contacts hold along straight
+// ways, and what turns does not go straight. What overlapped before is not the step's doing.
 static bool did_press(const Sweeping *sweeping, const int pair[2]) {
     const FilWorld *world = sweeping->world;
     const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-    if (!is_capsule(world, a) || !is_capsule(world, b)) {
-        return false;
+    if (!is_capsule(world, a)) {
+        const FilPiece *swap = a;
+        a = b;
+        b = swap;
     }
-    const double radii[2] = {world->bodies[a->body].radius, world->bodies[b->body].radius};
-    const double least = radii[0] + radii[1] - most_pressed * fmin(radii[0], radii[1]);
-    double path[2][2][2][3];
-    paths_of(sweeping, a, path[0]);
-    paths_of(sweeping, b, path[1]);
-    double distance2[2];
-    for (int k = 0; k < 2; k++) {
-        distance2[k] =
-            fil_closest_segments(FIL_POINTS(path[0][k]), FIL_POINTS(path[1][k])).distance2;
-    }
-    return distance2[1] < least * least && distance2[0] >= least * least;
+    return is_capsule(world, a) && is_pressed(sweeping, a, b, 1) && !is_pressed(sweeping, a, b, 0);
 }
 
 static void sweep_range(void *context, int first, int last) {
