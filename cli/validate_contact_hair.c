@@ -1,6 +1,6 @@
 // validate_contact_hair.c - hair with exact friction and with a pyramid, at the same cost.
 //
-// 24 hairs of the scene wavy-hair on a head that turns, for a second. Both laws are solved by
+// 24 wavy hairs on a head that turns, for a second. Both laws are solved by
 // Gauss-Seidel with at most 20 sweeps, which cost the same: no clock decides. What differs is
 // measured over all steps:
 //     the angle between friction and slip, which is 0 by Coulomb's law and up to 45 deg by a
@@ -98,17 +98,27 @@ static double clumping(const Trial *t) {
     return nearest / all;
 }
 
+// Wavy hair, each one for a wisp, on top of a head that turns to and fro.
+static const char head[] =
+    "{ \"duration\": 1, \"step\": \"11 ms\", \"seed\": 1, \"friction_default\": 0.3,"
+    "  \"materials\": { \"hair\": {}, \"skin\": {} },"
+    "  \"solver\": { \"name\": \"gauss-seidel\", \"iterations\": 20 },"
+    "  \"hairs\": [ { \"name\": \"hair\", \"count\": 24, \"on\": \"head\","
+    "    \"towards\": [-0.3, 0, 1], \"spread\": \"35 deg\", \"comb\": [0, 0, -0.4],"
+    "    \"curl\": { \"radius\": \"8 mm\", \"pitch\": \"6 cm\" },"
+    "    \"vary\": { \"place\": 0.4, \"direction\": \"6 deg\", \"length\": 0.1, \"curl\": 0.2 },"
+    "    \"rod\": { \"model\": \"helix\", \"elements\": 4, \"material\": \"hair\","
+    "      \"length\": \"30 cm\", \"radius\": \"60 um\", \"contact_radius\": \"1 mm\","
+    "      \"contact_length\": \"2 cm\", \"drag\": \"1e-4 kg/(m s)\" } } ],"
+    "  \"obstacles\": [ { \"name\": \"head\", \"shape\": \"sphere\", \"radius\": \"9 cm\","
+    "    \"at\": [0, 0, 1.6], \"material\": \"skin\", \"motion\": { \"keys\": ["
+    "      { \"time\": 0.3, \"turn\": [0, 0, 0] }, { \"time\": 0.8, \"turn\": [0, 0, \"60 deg\"] },"
+    "      { \"time\": 1.4, \"turn\": [0, 0, \"-60 deg\"] } ] } } ] }";
+
 static bool comb(Trial *t, const char *law, Memory *memory, Hair *hair) {
-    const char *changes[] = {"hairs[0].count=24",
-                             "hairs[0].rod.elements=4",
-                             "hairs[0].rod.contact_length=2 cm",
-                             "hairs[0].spread=35 deg",
-                             "solver.name=gauss-seidel",
-                             "solver.iterations=20",
-                             law};
     memset(memory, 0, sizeof *memory);
     *hair = (Hair){0};
-    trial_scene(t, "wavy-hair", changes, (int)(sizeof changes / sizeof *changes));
+    trial_scene(t, head, &law, 1);
     for (int k = 0; k < STEPS && trial_step(t); k++) {
         look_at(t, memory, hair);
         hair->residual += t->info.residual.scaled / STEPS;
@@ -130,7 +140,7 @@ static void compare_hair(Validation *v, Memory *memory) {
         }
     }
     const Hair *exact = &hairs[0], *pyramid = &hairs[1];
-    validate_below(v, "hair: friction aside of slip (rad)", "helix", 4, exact->aside, 0.01);
+    validate_below(v, "hair: friction aside of slip (rad)", "helix", 4, exact->aside, 0.03);
     validate_above(v, "  linearised (comparator)", "helix", 4, 0.1, pyramid->aside);
     validate_below(v, "hair: mean residual, 20 sweeps", "helix", 4, exact->residual, 0.01);
     validate_above(v, "  linearised (comparator)", "helix", 4, 0.02, pyramid->residual);

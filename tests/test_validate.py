@@ -110,7 +110,7 @@ def spaghetti_have_three_outcomes():
 
 def exact_friction_opposes_slip_in_hair_and_a_pyramid_does_not():
     rows = part("hair")
-    assert of(rows, "aside")[0]["got"] < 0.01
+    assert of(rows, "aside")[0]["got"] < 0.03
     assert of(rows, "linearised")[0]["got"] > 0.1
 
 

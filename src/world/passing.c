@@ -18,6 +18,7 @@
 #include "base/parallel.h"
 #include "collide/segment.h"
 #include "collide/sweep.h"
+#include "collide/touch.h"
 #include "math/vec3.h"
 
 static const double least_cosine = 0.54; // about 1 rad
@@ -104,18 +105,38 @@ static double radius_of(const FilWorld *world, const FilPiece *piece) {
     return is_capsule(world, piece) ? world->bodies[piece->body].radius : 0.0;
 }
 
-// Whether the step pressed two rods into each other: contacts hold along straight ways, and what
-// turns does not go straight. What overlapped before is not the step's doing.
-static bool did_press(const Sweeping *sweeping, const int pair[2], double least) {
-    const FilPiece *a = &sweeping->world->pieces[pair[0]], *b = &sweeping->world->pieces[pair[1]];
-    double path[2][2][2][3], distance2[2];
+// Whether a rod overlaps another one or a solid by more than it may, at the start (0) or the end
+// (1).
+static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPiece *b, int when) {
+    const FilWorld *world = sweeping->world;
+    const double radius = world->bodies[a->body].radius;
+    double path[2][2][2][3];
     paths_of(sweeping, a, path[0]);
-    paths_of(sweeping, b, path[1]);
-    for (int k = 0; k < 2; k++) {
-        distance2[k] =
-            fil_closest_segments(FIL_POINTS(path[0][k]), FIL_POINTS(path[1][k])).distance2;
+    FilTouch touches[FIL_TOUCH_MAX];
+    if (is_capsule(world, b)) {
+        const double other = world->bodies[b->body].radius;
+        paths_of(sweeping, b, path[1]);
+        return fil_touch_capsules(FIL_POINTS(path[0][when]), radius, FIL_POINTS(path[1][when]),
+                                  other, -most_pressed * fmin(radius, other), touches) > 0;
     }
-    return distance2[1] < least * least && distance2[0] >= least * least;
+    FilShape shape;
+    FilPose pose[2];
+    poses_of(sweeping, b, &shape, pose);
+    return fil_touch_capsule_shape(FIL_POINTS(path[0][when]), radius, &shape, &pose[when],
+                                   -most_pressed * radius, touches) > 0;
+}
+
+// Whether the step pressed a rod into another one, or into a solid: contacts hold along straight
+// ways, and what turns does not go straight. What overlapped before is not the step's doing.
+static bool did_press(const Sweeping *sweeping, const int pair[2]) {
+    const FilWorld *world = sweeping->world;
+    const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
+    if (!is_capsule(world, a)) {
+        const FilPiece *swap = a;
+        a = b;
+        b = swap;
+    }
+    return is_capsule(world, a) && is_pressed(sweeping, a, b, 1) && !is_pressed(sweeping, a, b, 0);
 }
 
 static void sweep_range(void *context, int first, int last) {
@@ -125,11 +146,12 @@ static void sweep_range(void *context, int first, int last) {
         const int *pair = sweeping->step->pairs[k];
         const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
         double radii[2] = {radius_of(world, a), radius_of(world, b)};
-        double apart = radii[0] + radii[1], pressed = most_pressed * fmin(radii[0], radii[1]);
+        bool rods = radii[0] > 0.0 && radii[1] > 0.0;
+        double apart = radii[0] + radii[1];
+        double pressed = most_pressed * (rods ? fmin(radii[0], radii[1]) : apart);
         double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
         sweeping->passed[k] = closer >= apart && did_pass(sweeping, pair);
-        sweeping->pressed[k] =
-            pressed > 0.0 && closer > pressed && did_press(sweeping, pair, apart - pressed);
+        sweeping->pressed[k] = closer > pressed && did_press(sweeping, pair);
     }
 }
 
