@@ -16,12 +16,12 @@ typedef struct Source {
 } Source;
 
 static const Source sources[] = {
-    {"spaghetti-31", {NULL}, 5, 20}, // rods that stack, nu up to 1.3
-    {"wavy-hair", {NULL}, 3, 20},    // hair in motion
-    {"wavy-hair", {"friction_default=0.6"}, 3, 20},
-    {"knot", {NULL}, 20, 2},            // one rod, tight
+    {"spaghetti-31", {"bundles[0].count=12"}, 4, 20}, // rods that land and stack, nu above 1
+    {"wavy-hair", {"hairs[0].count=42"}, 4, 10},      // hair in motion
+    {"wig-straight", {"hairs[0].count=60"}, 2, 10},   // combed hair, clothoids
+    {"bundle-drop", {"bundles[0].count=12", "bundles[1].count=12"}, 3, 10}, // bundles that collide
+    {"knot", {NULL}, 20, 2},                                                // one rod, tight
     {"rotating-sphere", {NULL}, 10, 2}, // one rod that sticks and slides
-    {"cube-pile", {NULL}, 5, 4},        // rigid bodies, nu = 2
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
 
@@ -43,8 +43,7 @@ static int count_closing(const FilFrictionProblem *problem) {
     return count;
 }
 
-// Is r = 0 as good as a solution? Then there is nothing to measure.
-static bool is_trivial(const FilFrictionProblem *problem) {
+bool bench_is_trivial(const FilFrictionProblem *problem) {
     double *zero = calloc(3 * (size_t)problem->block_count + 1, sizeof *zero);
     FilResidual residual = {0};
     FilError error;
@@ -58,7 +57,7 @@ static void watch_problem(void *user, const FilFrictionProblem *problem, const d
                           const bool *fresh) {
     Recorder *recorder = user;
     if (recorder->recorded || recorder->waited < recorder->source->every ||
-        count_closing(problem) < recorder->source->contacts || is_trivial(problem) ||
+        count_closing(problem) < recorder->source->contacts || bench_is_trivial(problem) ||
         cli_is_interrupted()) {
         return;
     }
@@ -79,32 +78,48 @@ static bool on_step(void *user, const FilStepInfo *info) {
     return recorder->left > 0;
 }
 
+static CliStatus record_from(const Source *source, const BenchOptions *options,
+                             Recorder *recorder) {
+    const int wanted = recorder->left;
+    BenchPlan plan = {.scene = source->scene, .threads = options->threads, .seconds = 1e9};
+    BenchRun run;
+    plan.tolerance = 1e-5;
+    plan.steps = 200 + 8LL * wanted * source->every;
+    plan.on_begin = on_begin;
+    plan.on_step = on_step;
+    plan.user = recorder;
+    for (int i = 0; i < 2; i++) {
+        bench_scene_change(&plan, source->changes[i]);
+    }
+    const CliStatus status = bench_scene_run(&plan, &run);
+    if (recorder->left > 0 && status == CLI_FINE && !cli_is_interrupted()) {
+        cli_say("%s gave %d problems of %d", source->scene, wanted - recorder->left, wanted);
+    }
+    return status;
+}
+
 CliStatus bench_record(const BenchOptions *options, int count, BenchOnProblem *on_problem,
                        void *user) {
+    const Source *chosen[SOURCES];
+    int chosen_count = 0;
+    for (int k = 0; k < SOURCES; k++) {
+        if (bench_scene_is_wanted(options, sources[k].scene, sources[k].scene)) {
+            chosen[chosen_count++] = &sources[k];
+        }
+    }
     CliStatus worst = CLI_FINE;
-    for (int k = 0; k < SOURCES && !cli_is_interrupted(); k++) {
-        // the first sources give what is left over
-        const int some = count / SOURCES + (k < count % SOURCES ? 1 : 0);
-        Recorder recorder = {.source = &sources[k], .on_problem = on_problem, .user = user};
-        recorder.left = some;
-        BenchPlan plan = {.scene = sources[k].scene, .threads = options->threads, .seconds = 1e9};
-        BenchRun run;
-        plan.tolerance = 1e-5;
-        plan.steps = 200 + 8LL * some * sources[k].every;
-        plan.on_begin = on_begin;
-        plan.on_step = on_step;
-        plan.user = &recorder;
-        for (int i = 0; i < 2; i++) {
-            bench_scene_change(&plan, sources[k].changes[i]);
+    for (int k = 0; k < chosen_count && !cli_is_interrupted(); k++) {
+        Recorder recorder = {.source = chosen[k], .on_problem = on_problem, .user = user};
+        // the first ones give what is left over
+        recorder.left = count / chosen_count + (k < count % chosen_count ? 1 : 0);
+        if (recorder.left > 0) {
+            const CliStatus status = record_from(chosen[k], options, &recorder);
+            worst = status > worst ? status : worst;
         }
-        if (some == 0) {
-            continue;
-        }
-        const CliStatus status = bench_scene_run(&plan, &run);
-        worst = status > worst ? status : worst;
-        if (recorder.left > 0 && status == CLI_FINE && !cli_is_interrupted()) {
-            cli_say("%s gave %d problems of %d", sources[k].scene, some - recorder.left, some);
-        }
+    }
+    if (chosen_count == 0) {
+        cli_say("problems are recorded from other scenes than these");
+        worst = CLI_BAD_COMMAND;
     }
     return worst;
 }

@@ -24,11 +24,12 @@ typedef struct BenchPlan {
     void *user;
 } BenchPlan;
 
-// What came of it. The window is the 200 consecutive steps (or all, when there were fewer) that
-// have the most contacts.
+// What came of it. The window is the 200 consecutive steps in which the most contacts press; when
+// there were fewer steps all of them, or of a scene that was cut the busiest half.
 typedef struct BenchRun {
     double dt;         // s
     long long pieces;  // capsules
+    long long dofs;    // of all bodies
     int64_t steps;     // taken
     int64_t all_steps; // that it was to take
     int64_t unconverged, halved, missed, iterations;
@@ -48,6 +49,7 @@ typedef struct BenchRun {
     double window_residual;     // worst
     int window_unconverged;     // steps
     FilStepSeconds window_sums; // by phase
+    double window_cpu;          // s, sum
     double memory;              // bytes, the most that the program held; 0: not known
     uint64_t state_hash;
     bool cut; // by the clock or by Ctrl-C

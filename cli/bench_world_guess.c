@@ -10,6 +10,7 @@
 //     shared    the same with W_ii times (sum of |W_ij| over the new ones) / |W_ii|: new contacts
 //               of the same bodies share the work
 //     all zero  nothing, for those that did press too
+//     better    `zero` or `all zero`, whichever has the smaller residual
 #include "bench_record.h"
 #include "bench_world.h"
 
@@ -18,9 +19,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { START_ZERO, START_ALONE, START_KNOWN, START_SHARED, START_COLD, STARTS, SCENES_MAX = 16 };
+enum {
+    START_ZERO,
+    START_ALONE,
+    START_KNOWN,
+    START_SHARED,
+    START_COLD,
+    START_BETTER,
+    STARTS,
+    SCENES_MAX = 16
+};
 
-static const char *const start_names[STARTS] = {"zero", "alone", "known", "shared", "all zero"};
+static const char *const start_names[STARTS] = {"zero",   "alone",    "known",
+                                                "shared", "all zero", "better"};
 
 typedef struct Sums {
     const char *scene;
@@ -85,8 +96,15 @@ static void guess_new(int start, const FilFrictionProblem *problem, const bool *
                           NULL);
 }
 
+static double residual_of(const FilFrictionProblem *problem, const double *r) {
+    FilResidual residual;
+    FilError error;
+    return fil_friction_residual(problem, r, NULL, &residual, &error) == FIL_OK ? residual.scaled
+                                                                                : HUGE_VAL;
+}
+
 static void make_start(int start, const FilFrictionProblem *problem, const double *warm,
-                       const bool *fresh, double *r) {
+                       const bool *fresh, double *r, double *kept) {
     const int n = problem->block_count;
     for (int i = 0; i < n; i++) {
         const bool zero = start == START_COLD || fresh[i];
@@ -94,7 +112,15 @@ static void make_start(int start, const FilFrictionProblem *problem, const doubl
             r[c] = zero ? 0.0 : warm[c];
         }
     }
-    for (int i = 0; i < n && start != START_COLD && start != START_ZERO; i++) {
+    if (start == START_BETTER) {
+        const double warm_residual = residual_of(problem, r);
+        memcpy(kept, r, 3 * sizeof *r * (size_t)n);
+        memset(r, 0, 3 * sizeof *r * (size_t)n);
+        if (warm_residual <= residual_of(problem, r)) {
+            memcpy(r, kept, 3 * sizeof *r * (size_t)n);
+        }
+    }
+    for (int i = 0; i < n && start > START_ZERO && start < START_COLD; i++) {
         const bool coulomb = problem->kinds == NULL || problem->kinds[i] == FIL_BLOCK_COULOMB;
         if (fresh[i] && coulomb) {
             guess_new(start, problem, fresh, r, i, r + 3 * (ptrdiff_t)i);
@@ -115,7 +141,7 @@ static bool solve_from(Guessing *guessing, int start, const FilFrictionProblem *
         FilFrictionSolution solution = {.r = r};
         FilError error;
         const double began = cli_clock();
-        make_start(start, problem, guess, fresh, r);
+        make_start(start, problem, guess, fresh, r, r + 3 * (ptrdiff_t)problem->block_count);
         if (fil_friction_solve(problem, &settings, guessing->workspace, &solution, &info, &error) !=
             FIL_OK) {
             cli_say("%s", error.text);
@@ -136,7 +162,7 @@ static bool on_problem(void *user, const char *scene, const FilFrictionProblem *
     for (int i = 0; i < problem->block_count; i++) {
         new_count += fresh[i] && problem->b[3 * (ptrdiff_t)i] < 0.0;
     }
-    double *r = malloc(3 * sizeof *r * (size_t)problem->block_count + 1);
+    double *r = malloc(6 * sizeof *r * (size_t)problem->block_count + 1);
     if (r == NULL) {
         cli_say("there is not enough memory");
         guessing->status = CLI_BAD_FILE;

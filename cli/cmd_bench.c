@@ -26,7 +26,8 @@ static const CliChoice tables[] = {BENCH_TABLES(CHOICE)};
 
 static const CliOption option_table[] = {
     CLI_OPTION_CHOICE("table", "NAME", table, tables, "which table"),
-    CLI_OPTION_LIST("scene", "NAME", scene, "of world; may be given several times; default all"),
+    CLI_OPTION_LIST("scene", "NAME", scene,
+                    "of world and local; may be given several times; default all"),
     CLI_OPTION_FLAG("rivals", rivals,
                     "instead, the default solver beside four of Siconos, on one thread"),
     CLI_OPTION_FLAG("quick", quick, "fewer and smaller problems, fewer steps"),
@@ -38,8 +39,9 @@ static const CliOption option_table[] = {
     CLI_OPTION_COUNT("contacts", "N", contacts, 100, FIL_GENERATE_CONTACT_MAX,
                      "largest problem of scaling; default 100000"),
     CLI_OPTION_COUNT("steps", "N", steps, 1, INT_MAX, "of a scene at most; default all of it"),
-    CLI_OPTION_REAL("seconds", "S", seconds, 0.001, 1e6,
-                    "a solve may take at most; default 60, rivals 6; a scene, default 120"),
+    CLI_OPTION_REAL(
+        "seconds", "S", seconds, 0.001, 1e6,
+        "a solve may take at most; default 60, rivals 6; a scene, default 120, quick 5"),
     CLI_OPTION_COUNT("repeat", "N", repeat, 1, 1000,
                      "solves of which the fastest counts; default 3"),
     CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
@@ -156,7 +158,7 @@ static CliStatus run_friction(int operands, char **argv, BenchOptions *options) 
 }
 
 static CliStatus run_world(BenchOptions *options) {
-    options->seconds = options->seconds > 0.0 ? options->seconds : options->quick ? 10.0 : 120.0;
+    options->seconds = options->seconds > 0.0 ? options->seconds : options->quick ? 5.0 : 120.0;
     options->tol = options->tol >= 0.0 ? options->tol : 1e-5;
     cli_catch_interrupt();
     return bench_world(options);
@@ -198,8 +200,9 @@ const CliVerb cli_bench = {
         "friction: print what the friction solvers cost and reach, in three tables: Gauss-Seidel "
         "with each "
         "one-contact solver; the default solver, problem by problem; and its cost on stiff fibres "
-        "as their number grows. The first two are measured on the files given, or on problems made "
-        "from seeds. A folder stands for all *.hdf5 files in it.\n"
+        "as their number grows. The first two are measured on the files given; without any, the "
+        "first on problems as they come up in scenes, the second on problems made from seeds. A "
+        "folder stands for all *.hdf5 files in it.\n"
         "\n"
         "With --rivals, each problem is solved by the default solver and by NSGS, NSN_AC, NSN_FB "
         "and ADMM of Siconos, where that is installed: times, the residuals really reached, and "

@@ -538,10 +538,25 @@ static CliStatus prepare(Run *run) {
     return status;
 }
 
+// Things that begin in each other are pushed apart in the first steps; it is seldom what was meant.
+static CliStatus warn_of_overlaps(Run *run) {
+    char text[CLI_OVERLAPS][300];
+    CliStatus status = CLI_FINE;
+    const int count = cli_find_overlaps(run->from.scene, run->options->threads, text, &status);
+    for (int k = 0; k < count; k++) {
+        note(run, "warning: %s", text[k]);
+        cli_say("warning: %s", text[k]);
+    }
+    return status;
+}
+
 static CliStatus begin(Run *run) {
     const FilLog log = {.write = on_log, .user = run};
     FilError error;
     CliStatus status = open_log(run);
+    if (status == CLI_FINE && !run->options->resume) {
+        status = warn_of_overlaps(run);
+    }
     if (status == CLI_FINE) {
         status = cli_stage_make(run->from.scene, run->options->threads, &log, &run->stage);
     }

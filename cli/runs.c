@@ -129,6 +129,48 @@ CliStatus cli_stage_make(const FilScene *scene, int threads, const FilLog *log, 
     return cli_status_of(status);
 }
 
+static const char *name_side(const FilScene *scene, const FilContactSide *side, char text[64]) {
+    const char *list = "?", *name = "";
+    if (side->kind == FIL_BODY_ROD && side->index < scene->rod_count) {
+        list = "rods";
+        name = scene->rods[side->index].name;
+    } else if (side->kind == FIL_BODY_RIGID && side->index < scene->body_count) {
+        list = "bodies";
+        name = scene->bodies[side->index].name;
+    } else if (side->kind == FIL_BODY_OBSTACLE && side->index < scene->obstacle_count) {
+        list = "obstacles";
+        name = scene->obstacles[side->index].name;
+    }
+    (void)snprintf(text, 64, "%s[%d]%s%.40s", list, side->index, name[0] != '\0' ? " " : "", name);
+    return text;
+}
+
+int cli_find_overlaps(const FilScene *scene, int threads, char text[CLI_OVERLAPS][300],
+                      CliStatus *status) {
+    FilSceneOverlaps found;
+    FilError error;
+    const FilStatus done = fil_scene_overlaps(scene, threads, NULL, &found, &error);
+    if (done != FIL_OK) {
+        cli_say("%s: %s", scene->file, error.text);
+        *status = cli_status_of(done);
+        return 0;
+    }
+    int count = 0;
+    for (int k = 0; k < CLI_OVERLAPS; k++) {
+        const FilOverlap *one = k == 0 ? &found.apart : &found.inside;
+        char a[64], b[64];
+        if (one->count > 0) {
+            (void)snprintf(text[count++], sizeof text[0],
+                           "%d contacts %s, at most %.2g m%s: %s %s %s at (%.4g, %.4g, %.4g)",
+                           one->count, k == 0 ? "overlap at the start" : "begin inside obstacles",
+                           one->depth, k == 0 ? "" : " deep", name_side(scene, &one->a, a),
+                           k == 0 ? "and" : "in", name_side(scene, &one->b, b), one->a.point[0],
+                           one->a.point[1], one->a.point[2]);
+        }
+    }
+    return count;
+}
+
 void cli_name_bodies(FilRecorder *recorder, const FilScene *scene) {
     for (int k = 0; k < scene->rod_count; k++) {
         fil_recorder_set_name(recorder, FIL_BODY_ROD, k, scene->rods[k].name);

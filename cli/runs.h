@@ -29,6 +29,12 @@ char *cli_scene_base(const char *path);
 /// Make the stage of a scene; what goes wrong is said.
 CliStatus cli_stage_make(const FilScene *scene, int threads, const FilLog *log, FilStage **out);
 
+/// What overlaps at the start, a sentence each, in `text`; how many there are. What goes wrong is
+/// said, with *status.
+enum { CLI_OVERLAPS = 2 };
+int cli_find_overlaps(const FilScene *scene, int threads, char text[CLI_OVERLAPS][300],
+                      CliStatus *status);
+
 /// Name what a recorder records as the scene does.
 void cli_name_bodies(FilRecorder *recorder, const FilScene *scene);
 

@@ -315,8 +315,8 @@ def check_counts_estimates_and_warns():
     deep = ["check", "scene.json", "--set", "bodies[0].at=[0.1, 0, 0.005]", "--set",
             "materials.hair.density=1e6", "--set", "output.every=0.001"]
     told = json.loads(run(*deep, "--json").out)
-    assert any("overlap at the start, at most 0.005 m: bodies[0] box and obstacles[1] floor" in text
-               for text in told["warnings"]), told["warnings"]
+    assert any("begin inside obstacles, at most 0.005 m deep: bodies[0] box in obstacles[1] floor"
+               in text for text in told["warnings"]), told["warnings"]
     assert any("density is 1e+06" in text for text in told["warnings"]), told["warnings"]
     assert any("output.every is 0.001 s" in text for text in told["warnings"]), told["warnings"]
     assert run(*deep).returncode == 0 and run(*deep, "--strict").returncode == 1
@@ -328,15 +328,38 @@ def check_counts_estimates_and_warns():
     fails(3, "did you mean", "check", "scene.json", "--set", "gravty=1")
 
 
+def a_run_warns_of_what_begins_in_something_else():
+    write()
+    deep = ["--until", "0.002", "--set", "bodies[0].at=[0.1, 0, 0.005]"]
+    done = run("run", "scene.json", *deep)
+    warning = "warning: 4 contacts begin inside obstacles, at most 0.005 m deep: bodies[0] box in " \
+        "obstacles[1] floor at ("
+    assert done.returncode == 0 and warning in done.err, done.err
+    with open("runs/scene/log.txt", encoding="utf-8") as file:
+        assert warning in file.read()
+    assert "begin inside" not in run("run", "scene.json", *deep, "--resume").err
+
+
 def every_scene_that_comes_with_it_can_be_checked_and_listed():
     listed = [json.loads(line) for line in run("scenes", "--json").out.splitlines()]
     assert {"knot", "rotating-sphere", "cube-pile"} <= {scene["name"] for scene in listed}
+    assert len(listed) >= 30
     assert run("scenes").out.count("\n") == len(listed) + 1
+    fewer = {"bundle-drop": "bundles[0].count=19 bundles[1].count=19",
+             "fantasy-wig": "hairs[0].count=6 hairs[1].count=4",
+             "hair-2000": "hairs[0].count=50", "spaghetti-31": "bundles[0].count=7",
+             "spaghetti-76": "bundles[0].count=7", "wavy-hair": "hairs[0].count=12",
+             "wig-curly": "hairs[0].count=12", "wig-straight": "hairs[0].count=50"}
     for scene in listed:
+        name = scene["name"]
         assert scene["look"] and scene["rods"] + scene["bodies"] > 0
-        assert run("new", scene["name"]).out == scene["name"] + ".json\n"
-        done = run("run", scene["name"] + ".json", "--until", "0.002")
-        assert done.returncode == 0, (scene["name"], done.err)
+        assert run("new", name).out == name + ".json\n"
+        changes = [part for change in fewer.get(name, "").split() for part in ("--set", change)]
+        done = run("check", name + ".json", "--strict", "--json", *changes)
+        assert done.returncode == 0, (name, done.out, done.err)
+        step = json.loads(done.out)["step"]
+        done = run("run", name + ".json", "--until", str(3 * step), "--strict", *changes)
+        assert done.returncode == 0 and "warning" not in done.err, (name, done.err)
     fails(3, "knot.json exists already; --force replaces it", "new", "knot")
     fails(2, "did you mean knot?", "new", "knott")
     assert run("new", "knot", "--force").returncode == 0

@@ -8,6 +8,7 @@
 #include "math/vec3.h"
 #include "rod/fit.h"
 
+#include <dirent.h>
 #include <locale.h>
 #include <stdlib.h>
 
@@ -636,7 +637,7 @@ static void what_follows_keeps_together(void) {
         fil_motion_apply(def->root_end.user, 0.37, &root);
         double arm[3];
         fil_subtract3(root.position, head.position, arm);
-        CHECK_NEAR(fil_norm3(arm), 0.1 + scene->rods[k].contact_radius, 1e-13, 0.0);
+        CHECK_NEAR(fil_norm3(arm), 0.1 + 0.5 * scene->rods[k].contact_radius, 1e-13, 0.0);
     }
     fil_scene_destroy(scene);
 }
@@ -759,7 +760,7 @@ static void hairs_stand_on_their_part_of_the_head(void) {
     for (int k = 0; k < scene->rod_count; k++) {
         const FilRodDef *def = &scene->rods[k].def;
         const double *x = def->root.position;
-        CHECK_NEAR(fil_norm3(x), 0.1 + 50e-6, 1e-13, 0.0);
+        CHECK_NEAR(fil_norm3(x), 0.1 + 25e-6, 1e-13, 0.0);
         CHECK(x[2] > 0.1 * 0.45);
         CHECK(fil_dot3(x, def->root.axis[0]) > 0.98 * fil_norm3(x)); // along the normal, nearly
         mean += x[2] / scene->rod_count / fil_norm3(x);
@@ -1040,23 +1041,38 @@ static void a_million_rods_are_counted_before_they_are_made(void) {
                      "GB; the limit is 8 GB"));
 }
 
+static void read_scene_file(const char *name) {
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/%s", SCENES, name);
+    FilScene *scene = NULL;
+    FilError error;
+    const FilStatus status = fil_scene_read(path, NULL, NULL, &scene, &error);
+    if (status != FIL_OK) {
+        (void)fprintf(stderr, "%s\n", error.text);
+    }
+    CHECK(status == FIL_OK);
+    CHECK(scene != NULL && scene->look[0] != '\0' && scene->name[0] != '\0');
+    CHECK(scene != NULL && scene->rod_count == scene->estimate.rods);
+    CHECK(scene != NULL && scene->body_count == scene->estimate.bodies);
+    CHECK(scene != NULL && scene->obstacle_count == scene->estimate.obstacles);
+    fil_scene_destroy(scene);
+}
+
 static void every_scene_in_the_folder_is_read(void) {
-    static const char *const names[] = {"rotating-sphere", "spaghetti-31", "wavy-hair", "knot",
-                                        "plectoneme",      "cube-pile"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        char path[300];
-        (void)snprintf(path, sizeof path, "%s/%s.json", SCENES, names[k]);
-        FilScene *scene = NULL;
-        FilError error;
-        const FilStatus status = fil_scene_read(path, NULL, NULL, &scene, &error);
-        if (status != FIL_OK) {
-            (void)fprintf(stderr, "%s\n", error.text);
+    DIR *folder = opendir(SCENES);
+    CHECK(folder != NULL);
+    int count = 0;
+    for (const struct dirent *entry = folder != NULL ? readdir(folder) : NULL; entry != NULL;
+         entry = readdir(folder)) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (dot != NULL && strcmp(dot, ".json") == 0) {
+            read_scene_file(entry->d_name);
+            count++;
         }
-        CHECK(status == FIL_OK);
-        CHECK(scene != NULL && scene->look[0] != '\0' && scene->name[0] != '\0');
-        CHECK(scene != NULL && scene->rod_count == scene->estimate.rods);
-        CHECK(scene != NULL && scene->body_count == scene->estimate.bodies);
-        fil_scene_destroy(scene);
+    }
+    CHECK(count >= 30);
+    if (folder != NULL) {
+        (void)closedir(folder);
     }
 }
 

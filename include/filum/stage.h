@@ -51,6 +51,26 @@ FIL_API FIL_MUST_CHECK FilStatus fil_stage_resume(FilStage *stage, const double 
                                                   int64_t state_count, int event_count,
                                                   FilError *error);
 
+// --- is the start what was meant? ----------------------------------------------------------------
+
+/// Contacts that overlap, and the deepest of them.
+typedef struct FilOverlap {
+    int count;
+    double depth;        ///< m
+    FilContactSide a, b; ///< when there are any
+} FilOverlap;
+
+typedef struct FilSceneOverlaps {
+    FilOverlap apart;  ///< rods and bodies that should be apart
+    FilOverlap inside; ///< a, a rod or a body, begins inside b, an obstacle
+} FilSceneOverlaps;
+
+/// What overlaps at time 0 by more than a hundredth of a contact radius (1e-5 m for bodies). Roots
+/// of hair inside the head that holds them are meant so. It takes a world of its own, for a while.
+FIL_API FIL_MUST_CHECK FilStatus fil_scene_overlaps(const FilScene *scene, int threads,
+                                                    const FilAllocator *allocator,
+                                                    FilSceneOverlaps *out, FilError *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,7 +2,8 @@
 //
 //   1  one block alone: the one-contact solver, which also certifies that nothing solves it
 //   2  proximal Newton (proximal.c): solves nearly everything
-//   3  if it stalls: once more from the best iterate with another scale of the function
+//   3  if it stalls: from zero where it began at a guess, which may lead nowhere; then once more
+//      from the best iterate with another scale of the function
 //   4  if that did not help: look for a proof that there is no solution
 //   5  else a path from a smoothed problem (continuation.c): finds what Newton cycles around
 //   6  else the Cadoux fixed point, which shares none of Newton's failure modes
@@ -177,6 +178,19 @@ static FilStatus try_cadoux(const FilSystem *s, const FilIslandTask *task, doubl
     return FIL_OK;
 }
 
+// Proximal Newton from zero.
+static FilStatus try_cold(const FilSystem *s, const FilIslandTask *task, FilProximal *x, double *r,
+                          FilIslandResult *result) {
+    double *other = FIL_NEW_ZEROED(task->arena, double, s->size);
+    double *u = FIL_NEW(task->arena, double, s->size);
+    if (other == NULL || u == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    fil_proximal_run(x, 1.0, ITERATIONS, other, result);
+    keep_better(s, task, other, r, u);
+    return FIL_OK;
+}
+
 FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *r,
                          FilIslandResult *result) {
     if (s->n == 1) {
@@ -191,6 +205,12 @@ FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *
             return FIL_OK;
         }
         result->fallbacks++;
+        if (k == 0 && task->settings->warm_start) {
+            FIL_TRY(try_cold(s, task, x, r, result));
+        }
+        if (is_over(result, task)) {
+            return FIL_OK;
+        }
     }
     bool proven = false;
     FIL_TRY(prove_no_solution(s, task, &proven));

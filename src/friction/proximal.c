@@ -27,6 +27,7 @@
 enum { MAX_INNER = 10, MAX_MOVE = 50, MAX_IDLE = 600 };
 
 static const double DELTA_FIRST = 0.3; // in units of W_ii
+static const double DELTA_WARM = 0.01; // the same, from a guess that is worth something
 static const double DELTA_LEAST = 1e-9;
 static const double DELTA_RISE = 5.0; // after Newton failed
 static const double DELTA_LARGEST = 1e3;
@@ -285,7 +286,7 @@ void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
     const size_t bytes = (size_t)x->s->size * sizeof *r;
     const int asked = x->task->settings->max_iterations;
     x->rho_factor = rho_factor;
-    x->delta = DELTA_FIRST;
+    x->delta = x->task->settings->warm_start && !is_zero(r, x->s->size) ? DELTA_WARM : DELTA_FIRST;
     x->best_scaled = INFINITY;
     x->iterations = x->progress_at = 0;
     memcpy(x->r, r, bytes);

@@ -191,13 +191,14 @@ static FilStatus check_names(const FilSceneBuild *build, const char *key) {
 }
 
 static FilStatus build_all(FilSceneBuild *build) {
-    static const char *const named[] = {"rods",  "arrays", "bundles",   "braids",
-                                        "hairs", "knots",  "obstacles", "bodies"};
+    static const char *const named[] = {"rods",  "arrays",    "bundles", "braids", "hairs",
+                                        "knots", "obstacles", "rails",   "bodies"};
     FIL_TRY(allocate(build));
     for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
         FIL_TRY(check_names(build, named[k]));
     }
     FIL_TRY(fil_scene_build_obstacles(build));
+    FIL_TRY(fil_scene_build_rails(build));
     FIL_TRY(fil_scene_build_bodies(build));
     FIL_TRY(fil_scene_build_rods(build));
     FIL_TRY(fil_scene_build_arrays(build));

@@ -81,6 +81,7 @@ FilStatus fil_scene_motion(FilSceneBuild *build, const FilMotionSpec *spec, cons
 
 const char *fil_scene_shape_name(FilShapeKind kind);
 FilStatus fil_scene_build_obstacles(FilSceneBuild *build) FIL_MUST_CHECK;
+FilStatus fil_scene_build_rails(FilSceneBuild *build) FIL_MUST_CHECK;
 FilStatus fil_scene_build_bodies(FilSceneBuild *build) FIL_MUST_CHECK;
 FilStatus fil_scene_body(FilSceneBuild *build, const FilSolidSpec *spec,
                          FilSceneBody *out) FIL_MUST_CHECK;
@@ -115,6 +116,12 @@ FilStatus fil_scene_check_fit(FilSceneBuild *build, const FilRodSpec *spec,
 /// How many capsules stand for an element of a rod (0: the world chooses), and how large they are.
 int fil_scene_pieces(const FilRodSpec *spec, double length);
 double fil_scene_contact_radius(const FilRodSpec *spec);
+
+// --- scene_laid.c
+
+/// The start shape of a hair that is combed down from a place with this normal.
+FilStatus fil_scene_lay_hair(FilSceneBuild *build, const FilHairSpec *spec, const double normal[3],
+                             FilRodSpec *hair) FIL_MUST_CHECK;
 
 // --- scene_generate.c, scene_hair.c, scene_knot.c
 

@@ -65,15 +65,27 @@ static void add_generators(const FilSceneSpec *spec, Count *count) {
         add_rods(count, &bundle->rod, bundle->count, bundle->turns != 0.0);
     }
     for (int k = 0; k < spec->braids.count; k++) {
-        add_rods(count, &spec->braids.items[k].rod, 3.0, true);
+        add_rods(count, &spec->braids.items[k].rod, spec->braids.items[k].strands, true);
     }
     for (int k = 0; k < spec->hairs.count; k++) {
         const FilHairSpec *hair = &spec->hairs.items[k];
-        add_rods(count, &hair->rod, hair->count, tables_of(&hair->rod) > 0.0);
+        const bool laid = hair->laid.head.json != NULL;
+        add_rods(count, &hair->rod, hair->count, laid || tables_of(&hair->rod) > 0.0);
+        count->scene_bytes += laid ? 8.0 * hair->count * hair->rod.elements : 0.0; // lengths
     }
     for (int k = 0; k < spec->knots.count; k++) {
         add_rods(count, &spec->knots.items[k].rod, 1.0, true);
     }
+}
+
+// Capsules of all rails; how many points there are is limited by the size of the file.
+static int count_rails(const FilSceneSpec *spec) {
+    int capsules = 0;
+    for (int k = 0; k < spec->rails.count; k++) {
+        capsules +=
+            spec->rails.items[k].points.count > 1 ? spec->rails.items[k].points.count - 1 : 0;
+    }
+    return capsules;
 }
 
 static long long whole(double x) {
@@ -106,7 +118,7 @@ FilStatus fil_scene_count(FilSceneBuild *build, long long memory_limit) {
         .elements = whole(count.elements),
         .dofs = whole(count.dofs + 6.0 * count.bodies),
         .pieces = whole(count.pieces),
-        .obstacles = spec->obstacles.count,
+        .obstacles = spec->obstacles.count + count_rails(spec),
         .bodies = whole(count.bodies),
         .scene_bytes = whole(count.scene_bytes),
         .run_bytes = whole(count.run_bytes),

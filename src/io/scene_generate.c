@@ -4,8 +4,11 @@
 // Bundle: the points of the hexagonal lattice a i + b j with the smallest i^2 + i j + j^2; with
 // turns, strand p is the helix around the axis at the distance of its lattice point, and longer
 // than the axis accordingly.
-// Braid: strand k of three, phi = 2 pi x / pitch + 2 pi k / 3:
-//     across = width / 2 sin phi,   above = thickness / 2 sin 2 phi.
+// Braid: strand k of n, phi = 2 pi x / pitch + 2 pi k / n:
+//     across = width / 2 sin phi,   above = thickness / 2 sin((n - 1) phi + c),
+// c = 0 for odd n, pi / 2 for even n. Strands j and j + k pass each other where the sines of phi
+// are equal; there they are thickness |sin(pi k / n)| apart, and each goes over and under in turn.
+// Two strands make a rope.
 #include "scene_build.h"
 
 #include <math.h>
@@ -195,10 +198,11 @@ FilStatus fil_scene_build_bundles(FilSceneBuild *build) {
 // ---------------------------------------------------------------------------------------- braids
 
 static void braid_at(const FilBraidSpec *spec, int strand, double x, double out[3]) {
-    const double phi = 2.0 * PI * (x / spec->pitch + strand / 3.0);
+    const int n = spec->strands;
+    const double phi = 2.0 * PI * (x / spec->pitch + (double)strand / n);
     out[0] = x;
     out[1] = 0.5 * spec->width * sin(phi);
-    out[2] = 0.5 * spec->thickness * sin(2.0 * phi);
+    out[2] = 0.5 * spec->thickness * sin((n - 1) * phi + (n % 2 == 0 ? 0.5 * PI : 0.0));
 }
 
 static double distance(const double a[3], const double b[3]) {
@@ -217,8 +221,10 @@ static double measure_braid(const FilBraidSpec *spec, double *gap) {
         braid_at(spec, 0, spec->pitch * i / PARTS, a);
         length += distance(a, before);
         fil_copy3(a, before);
-        for (int j = -PARTS / 2; j <= PARTS / 2; j++) {
-            braid_at(spec, 1, spec->pitch * (i + j) / PARTS, b);
+        const int others = (spec->strands / 2) * (PARTS + 1);
+        for (int k = 0; k < others; k++) {
+            const int j = k % (PARTS + 1) - PARTS / 2, strand = 1 + k / (PARTS + 1);
+            braid_at(spec, strand, spec->pitch * (i + j) / PARTS, b);
             *gap = fmin(*gap, distance(a, b));
         }
     }
@@ -239,7 +245,7 @@ static FilStatus add_braid(FilSceneBuild *build, const FilBraidSpec *spec) {
     const double reach = spec->rod.length * spec->pitch / period;
     const int wanted = (int)fmin(reach / spec->pitch * PERIOD_POINTS, 1e6) + POINTS_MIN;
     const int count = wanted < POINTS_MAX ? wanted : POINTS_MAX;
-    for (int strand = 0; strand < 3; strand++) {
+    for (int strand = 0; strand < spec->strands; strand++) {
         FilVec3 *points = FIL_NEW(build->arena, FilVec3, count);
         if (points == NULL) {
             return fil_scene_no_memory(build);

@@ -6,7 +6,7 @@
 // each. Hair i draws from its own random numbers, so that more hairs leave the first ones alone.
 //
 // Curls. A helix of radius r and pitch 2 pi p has the curvature r / (r^2 + p^2) and the torsion
-// p / (r^2 + p^2); which way it bends first is random.
+// p / (r^2 + p^2); which way it bends first is random. Hairs that are combed down: scene_laid.c.
 #include "scene_build.h"
 
 #include <math.h>
@@ -166,8 +166,9 @@ static FilStatus find_head(FilSceneBuild *build, const FilHairSpec *spec, Scalp 
     fil_copy3(spec->towards, scalp->middle);
     normalise(scalp->middle);
     scalp->cap = 1.0 - cos(fmin(spec->spread, PI));
-    scalp->lift =
-        GIVEN(hair, spec, FilHairSpec, lift) ? spec->lift : fil_scene_contact_radius(&spec->rod);
+    // half of them in the scalp: a root that only just touches would be a contact that cannot move
+    scalp->lift = GIVEN(hair, spec, FilHairSpec, lift) ? spec->lift
+                                                       : 0.5 * fil_scene_contact_radius(&spec->rod);
     return kind == FIL_SHAPE_MESH ? survey_mesh(build, scalp) : FIL_OK;
 }
 
@@ -177,17 +178,55 @@ static double vary(FilRandom *random, double value, double part) {
     return value * (1.0 + part * fil_random_uniform(random, -1.0, 1.0));
 }
 
-static void curl(const FilHairSpec *spec, FilRandom *random, FilNaturalSpec *natural) {
-    const double r = vary(random, spec->curl.radius, spec->vary.curl);
-    const double p = vary(random, spec->curl.pitch, spec->vary.curl) / (2.0 * PI);
-    const double way = fil_random_uniform(random, 0.0, 2.0 * PI), scale = 1.0 / (r * r + p * p);
-    natural->curvature[0] = r * scale * cos(way);
-    natural->curvature[1] = r * scale * sin(way);
-    natural->twist = p * scale;
-    natural->table.count = 0;
+// A direction across `along` that goes with it: that across the middle of the scalp, turned the
+// shortest way. Neighbours get nearly the same, wherever they are.
+static void carry_across(const double middle[3], const double along[3], double across[3]) {
+    static const double up[3] = {0.0, 0.0, 1.0};
+    double axis[3][3], sum[3];
+    fil_axes_along(middle, up, axis);
+    fil_copy3(along, sum);
+    fil_add3(1.0, middle, sum);
+    fil_copy3(axis[1], across);
+    fil_add3(-fil_dot3(sum, axis[1]) / fmax(1.0 + fil_dot3(middle, along), 1e-12), sum, across);
 }
 
-static void make_hair(const Scalp *scalp, int index, FilRandom *random, FilRodSpec *hair) {
+// A helix whose axis is the direction `along`: n0 leans back from it by the angle whose tangent is
+// r / p, and with n1 = sin d + cos q, where d is the direction and q is across, d is the helix's
+// Darboux vector.
+static void stand_upright(const double middle[3], double r, double p, double way,
+                          FilRootSpec *root) {
+    const double c = p / hypot(r, p), s = r / hypot(r, p);
+    double d[3], a[3], b[3], q[3] = {0.0, 0.0, 0.0};
+    fil_copy3(root->along, d);
+    normalise(d);
+    carry_across(middle, d, a);
+    fil_cross3(d, a, b);
+    fil_add3(cos(way), a, q);
+    fil_add3(sin(way), b, q);
+    fil_cross3(d, q, root->up);
+    for (int k = 0; k < 3; k++) {
+        root->along[k] = c * d[k] - s * q[k];
+    }
+}
+
+static void curl(const Scalp *scalp, FilRandom *random, FilRodSpec *hair) {
+    const FilHairSpec *spec = scalp->spec;
+    const double r = vary(random, spec->curl.radius, spec->vary.curl);
+    const double p = vary(random, spec->curl.pitch, spec->vary.curl) / (2.0 * PI);
+    const double way = spec->vary.phase * fil_random_uniform(random, -1.0, 1.0);
+    const double scale = 1.0 / (r * r + p * p);
+    FilNaturalSpec *natural = &hair->natural;
+    natural->curvature[0] = r * scale * (spec->curl.upright ? 1.0 : cos(way));
+    natural->curvature[1] = r * scale * (spec->curl.upright ? 0.0 : sin(way));
+    natural->twist = p * scale;
+    natural->table.count = 0;
+    if (spec->curl.upright) {
+        stand_upright(scalp->middle, r, p, way, &hair->root);
+    }
+}
+
+static FilStatus make_hair(FilSceneBuild *build, const Scalp *scalp, int index, FilRandom *random,
+                           FilRodSpec *hair) {
     const FilHairSpec *spec = scalp->spec;
     double normal[3], turn[3], R[9], along[3];
     if (scalp->head->shape.kind == FIL_SHAPE_SPHERE) {
@@ -207,8 +246,31 @@ static void make_hair(const Scalp *scalp, int index, FilRandom *random, FilRodSp
     fil_apply3(R, along, hair->root.along);
     hair->length = vary(random, spec->rod.length, spec->vary.length);
     if (spec->curl.head.json != NULL) {
-        curl(spec, random, &hair->natural);
+        curl(scalp, random, hair);
     }
+    return spec->laid.head.json != NULL ? fil_scene_lay_hair(build, spec, normal, hair) : FIL_OK;
+}
+
+static FilStatus check_hairs(const FilSceneBuild *build, const FilHairSpec *spec) {
+    if (spec->rod.element_lengths.count > 0 && spec->vary.length > 0.0) {
+        return fil_table_fail(&build->decoder, &fil_spec_vary, &spec->vary,
+                              offsetof(FilVarySpec, length),
+                              "cannot vary where element_lengths are given");
+    }
+    if (spec->laid.head.json == NULL) {
+        return FIL_OK;
+    }
+    if (!(fil_norm3(spec->laid.down) > 0.0 && isfinite(fil_norm3(spec->laid.down)))) {
+        return fil_table_fail(&build->decoder, &fil_spec_laid, &spec->laid,
+                              offsetof(FilLaidSpec, down), "has no direction; it must not be 0");
+    }
+    if (spec->rod.element_lengths.count > 0 || spec->curl.upright ||
+        GIVEN(rod, &spec->rod, FilRodSpec, start)) {
+        return fil_table_fail(&build->decoder, &fil_spec_hair, spec, offsetof(FilHairSpec, laid),
+                              "says how hairs start; start, element_lengths and curl.upright must "
+                              "not");
+    }
+    return FIL_OK;
 }
 
 static FilStatus add_hairs(FilSceneBuild *build, const FilHairSpec *spec) {
@@ -219,11 +281,7 @@ static FilStatus add_hairs(FilSceneBuild *build, const FilHairSpec *spec) {
     FIL_ASSERT(scalp.head != NULL && scalp.spec != NULL);
     FIL_ASSERT(scalp.head->shape.kind == FIL_SHAPE_SPHERE || scalp.area != NULL);
     FIL_TRY(fil_scene_pattern(build, &spec->rod, "hairs", &unused));
-    if (spec->rod.element_lengths.count > 0 && spec->vary.length > 0.0) {
-        return fil_table_fail(&build->decoder, &fil_spec_vary, &spec->vary,
-                              offsetof(FilVarySpec, length),
-                              "cannot vary where element_lengths are given");
-    }
+    FIL_TRY(check_hairs(build, spec));
     FilRodSpec hair = spec->rod;
     if (hair.root.follows == NULL && hair.root.motion.head.json == NULL) {
         hair.root.follows = spec->on;
@@ -232,7 +290,8 @@ static FilStatus add_hairs(FilSceneBuild *build, const FilHairSpec *spec) {
         FilRandom random = fil_scene_random(build, spec->seed, k);
         FilSceneRod *rod = &build->rods[scene->rod_count];
         hair.natural = spec->rod.natural;
-        make_hair(&scalp, k, &random, &hair);
+        fil_copy3(spec->rod.root.up, hair.root.up);
+        FIL_TRY(make_hair(build, &scalp, k, &random, &hair));
         FIL_TRY(fil_scene_rod_shape(build, &hair, rod));
         FIL_TRY(fil_scene_rod_ends(build, &hair, fil_scene_item_name(build, spec->name, k), rod));
         scene->rod_count++;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "math/vec3.h"
+#include "rod/fit.h"
 
 // --------------------------------------------------------------------------------------- meshes
 
@@ -106,6 +107,46 @@ FilStatus fil_scene_build_obstacles(FilSceneBuild *build) {
         FIL_TRY(fil_scene_motion(build, &spec->motion, &fil_spec_obstacle, spec,
                                  offsetof(FilSolidSpec, follows), spec->at, &out->motion));
         scene->obstacle_count++; // the next one may follow it
+    }
+    return FIL_OK;
+}
+
+static FilStatus add_rail(FilSceneBuild *build, const FilRailSpec *spec) {
+    static const double up[3] = {0.0, 0.0, 1.0};
+    FilScene *scene = &build->holder->scene;
+    int material;
+    FIL_TRY(fil_scene_material(build, &fil_spec_rail, spec, offsetof(FilRailSpec, material),
+                               spec->material, &material));
+    if (spec->points.count < 2) {
+        return fil_table_fail(&build->decoder, &fil_spec_rail, spec, offsetof(FilRailSpec, points),
+                              "has %d entries; a rail needs at least 2", spec->points.count);
+    }
+    for (int k = 1; k < spec->points.count; k++) {
+        const double *from = spec->points.items[k - 1], *to = spec->points.items[k];
+        double edge[3];
+        fil_subtract3(to, from, edge);
+        const double length = fil_norm3(edge);
+        if (!(length > 1e-9 * spec->radius && isfinite(length))) {
+            return fil_table_fail(&build->decoder, &fil_spec_rail, spec,
+                                  offsetof(FilRailSpec, points),
+                                  "has the same place twice, as entries %d and %d", k - 1, k);
+        }
+        FilSceneObstacle *out = &build->obstacles[scene->obstacle_count];
+        *out = (FilSceneObstacle){
+            .name = fil_scene_item_name(build, spec->name, k - 1),
+            .shape = {.kind = FIL_SHAPE_CAPSULE, .radius = spec->radius, .length = length},
+            .material = material};
+        fil_axes_along(edge, up, out->pose.axis);
+        fil_copy3(from, out->pose.position);
+        fil_add3(0.5, edge, out->pose.position);
+        scene->obstacle_count++;
+    }
+    return FIL_OK;
+}
+
+FilStatus fil_scene_build_rails(FilSceneBuild *build) {
+    for (int k = 0; k < build->spec.rails.count; k++) {
+        FIL_TRY(add_rail(build, &build->spec.rails.items[k]));
     }
     return FIL_OK;
 }

@@ -233,6 +233,15 @@ static const FilField obstacle_fields[] = {
 TABLE(obstacle, FilSolidSpec,
       "A solid that nothing moves but its motion. A plane holds all below its third axis.");
 
+static const FilField rail_fields[] = {
+    FIELD(FilRailSpec, name, TEXT, "its capsules are name/0, name/1, ...", DEFAULT("\"\"")),
+    FIELD(FilRailSpec, points, VECTORS, "at least 2: a capsule from each to the next", .unit = "m",
+          .size = 3, .required = true),
+    FIELD(FilRailSpec, radius, NUMBER, "of the rail", .unit = "m", POSITIVE, .required = true),
+    FIELD(FilRailSpec, material, TEXT, "name of a material; needed when there are several", PLAIN),
+};
+TABLE(rail, FilRailSpec, "A rail that does not move: obstacles end to end.");
+
 static const FilField body_fields[] = {
     SOLID_FIELDS,
     SOLID(mass, NUMBER, "from volume and density, unless given", .unit = "kg", POSITIVE),
@@ -290,6 +299,7 @@ TABLE(bundle, FilBundleSpec,
 static const FilField braid_fields[] = {
     NAMED(FilBraidSpec),
     PATTERN(FilBraidSpec),
+    FIELD(FilBraidSpec, strands, COUNT, "how many; 2 make a rope", BETWEEN(2, 32), DEFAULT("3")),
     FIELD(FilBraidSpec, width, NUMBER, "between the outermost axes", .unit = "m", POSITIVE,
           .required = true),
     FIELD(FilBraidSpec, thickness, NUMBER, "between the highest and the lowest axis", .unit = "m",
@@ -297,14 +307,30 @@ static const FilField braid_fields[] = {
     FIELD(FilBraidSpec, pitch, NUMBER, "length of one period of a strand", .unit = "m", POSITIVE,
           .required = true),
 };
-TABLE(braid, FilBraidSpec, "A plait of three strands along the root's direction.");
+TABLE(braid, FilBraidSpec, "A flat plait along the root's direction.");
 
 static const FilField curl_fields[] = {
     FIELD(FilCurlSpec, radius, NUMBER, "of the curls", .unit = "m", POSITIVE, .required = true),
     FIELD(FilCurlSpec, pitch, NUMBER, "from one turn to the next; 0: rings", .unit = "m",
           NOT_NEGATIVE, DEFAULT("0")),
+    FIELD(FilCurlSpec, upright, FLAG,
+          "the axis of the curls leaves along normal + comb, not the hair itself",
+          DEFAULT("false")),
 };
 TABLE(curl, FilCurlSpec, "Natural helices of a given radius and pitch.");
+
+static const FilField laid_fields[] = {
+    FIELD(FilLaidSpec, rise, NUMBER, "angle between scalp and hair", .unit = "rad",
+          BETWEEN(0, 1.57), DEFAULT("\"15 deg\"")),
+    FIELD(FilLaidSpec, radius, NUMBER, "of the arc in which hairs turn down, until they hang",
+          .unit = "m", POSITIVE, .required = true),
+    FIELD(FilLaidSpec, down, VECTOR, "where hairs hang to, a direction", .size = 3,
+          DEFAULT("[0, 0, -1]")),
+};
+TABLE(laid, FilLaidSpec,
+      "Hairs that start combed: flat from the scalp, away from the middle (and to where `comb` "
+      "points), over an arc, down. Those nearer the middle lie above the others. `natural.shape: "
+      "start` makes this their natural shape, too.");
 
 static const FilField vary_fields[] = {
     FIELD(FilVarySpec, place, NUMBER, "how far a root is off, in distances to its neighbour",
@@ -314,6 +340,9 @@ static const FilField vary_fields[] = {
     FIELD(FilVarySpec, length, NUMBER, "relative", BETWEEN(0, 0.9), DEFAULT("0")),
     FIELD(FilVarySpec, curl, NUMBER, "relative, of radius and pitch", BETWEEN(0, 0.9),
           DEFAULT("0")),
+    FIELD(FilVarySpec, phase, NUMBER,
+          "which way hairs curl first; little of it keeps neighbours side by side", .unit = "rad",
+          BETWEEN(0, 3.15), DEFAULT("\"180 deg\"")),
 };
 TABLE(vary, FilVarySpec, "How much hairs differ: evenly distributed, up to the value given.");
 
@@ -329,10 +358,12 @@ static const FilField hair_fields[] = {
           BETWEEN(0, 3.15), DEFAULT("\"80 deg\"")),
     FIELD(FilHairSpec, comb, VECTOR, "hairs leave along normal + comb", .size = 3,
           DEFAULT("[0, 0, 0]")),
-    FIELD(FilHairSpec, lift, NUMBER, "roots above the surface; the contact radius, unless given",
-          .unit = "m", NOT_NEGATIVE),
+    FIELD(FilHairSpec, lift, NUMBER,
+          "roots above the surface; half the contact radius, unless given", .unit = "m",
+          NOT_NEGATIVE),
     FIELD(FilHairSpec, curl, OBJECT, "curls, instead of the rod's natural shape",
           .table = &fil_spec_curl),
+    FIELD(FilHairSpec, laid, OBJECT, "start shape: combed down", .table = &fil_spec_laid),
     FIELD(FilHairSpec, vary, OBJECT, "random variation", .table = &fil_spec_vary),
     SEED(FilHairSpec),
 };
@@ -477,10 +508,11 @@ static const FilField scene_fields[] = {
     SCENE(rods, LIST, "rods one by one", .table = &fil_spec_rod),
     SCENE(arrays, LIST, "rods or bodies on grids", .table = &fil_spec_array),
     SCENE(bundles, LIST, "parallel strands", .table = &fil_spec_bundle),
-    SCENE(braids, LIST, "plaits of three strands", .table = &fil_spec_braid),
+    SCENE(braids, LIST, "plaits", .table = &fil_spec_braid),
     SCENE(hairs, LIST, "hair on heads", .table = &fil_spec_hair),
     SCENE(knots, LIST, "knotted rods", .table = &fil_spec_knot),
     SCENE(obstacles, LIST, "solids that rods cannot move", .table = &fil_spec_obstacle),
+    SCENE(rails, LIST, "rails", .table = &fil_spec_rail),
     SCENE(bodies, LIST, "rigid bodies", .table = &fil_spec_body),
     SCENE(joints, LIST, "what is kept together", .table = &fil_spec_joint),
     SCENE(events, LIST, "changes during the run", .table = &fil_spec_event),

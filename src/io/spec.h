@@ -136,18 +136,32 @@ typedef struct FilBraidSpec {
     FilRecord head;
     const char *name;
     FilRodSpec rod;
+    int strands;
     double width, thickness, pitch;
 } FilBraidSpec;
+
+typedef struct FilRailSpec {
+    FilRecord head;
+    const char *name, *material;
+    double radius;
+    ITEMS(FilVec3) points;
+} FilRailSpec;
 
 typedef struct FilCurlSpec {
     FilRecord head;
     double radius, pitch;
+    bool upright;
 } FilCurlSpec;
 
 typedef struct FilVarySpec {
     FilRecord head;
-    double place, direction, length, curl;
+    double place, direction, length, curl, phase;
 } FilVarySpec;
+
+typedef struct FilLaidSpec {
+    FilRecord head;
+    double rise, radius, down[3];
+} FilLaidSpec;
 
 typedef struct FilHairSpec {
     FilRecord head;
@@ -156,6 +170,7 @@ typedef struct FilHairSpec {
     int count, seed;
     double towards[3], spread, comb[3], lift;
     FilCurlSpec curl;
+    FilLaidSpec laid;
     FilVarySpec vary;
 } FilHairSpec;
 
@@ -246,6 +261,7 @@ typedef struct FilSceneSpec {
     ITEMS(FilHairSpec) hairs;
     ITEMS(FilKnotSpec) knots;
     ITEMS(FilSolidSpec) obstacles;
+    ITEMS(FilRailSpec) rails;
     ITEMS(FilSolidSpec) bodies;
     ITEMS(FilJointSpec) joints;
     ITEMS(FilEventSpec) events;
@@ -270,12 +286,14 @@ typedef struct FilSceneSpec {
     X(load)                \
     X(twig)                \
     X(obstacle)            \
+    X(rail)                \
     X(body)                \
     X(array)               \
     X(bundle)              \
     X(braid)               \
     X(hair)                \
     X(curl)                \
+    X(laid)                \
     X(vary)                \
     X(knot)                \
     X(joint)               \

@@ -95,6 +95,8 @@ FilStatus fil_corde_check_natural(const FilRod *rod, int element, const double k
 void fil_corde_place_ends(FilRod *rod);
 void fil_corde_refresh(FilRod *rod);
 void fil_corde_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
+void fil_corde_sample(const FilRod *rod, const FilRodPlace *places, int count, double *points,
+                      double *rates);
 void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows);
 void fil_corde_span(const FilRod *rod, int element, int *first, int *last);
 void fil_corde_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
@@ -105,6 +107,7 @@ void fil_corde_stiffness(const FilRod *rod, double *out);
 void fil_corde_mass(const FilRod *rod, double *out);
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 void fil_corde_solve(const FilRod *rod, double *x);
+void fil_corde_solve_columns(const FilRod *rod, int count, double *x);
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity);
 double fil_corde_largest_step(const FilRod *rod);
 /// Doubles that the step matrix takes.

@@ -86,6 +86,19 @@ void fil_corde_at(const FilRod *rod, int element, double u, FilPose *pose, FilRa
     }
 }
 
+void fil_corde_sample(const FilRod *rod, const FilRodPlace *places, int count, double *points,
+                      double *rates) {
+    const FilCorde *corde = rod->data;
+    for (int i = 0; i < count; i++) {
+        double u = places[i].u;
+        const double *v = corde->v + 3 * (2 * (size_t)places[i].element + 1);
+        fil_corde_place_position(rod, places[i].element, u, points + 3 * (size_t)i);
+        for (int k = 0; rates != NULL && k < 3; k++) {
+            rates[3 * i + k] = (1.0 - u) * v[k] + u * v[k + 6];
+        }
+    }
+}
+
 // Add a 3 x 3 block to the rows `row`.. of a matrix of dof_count columns.
 static void add_columns(const FilRod *rod, int row, int block, const double B[9],
                         double *jacobian) {

@@ -73,11 +73,14 @@ double fil_nodal_residual(FilRod *rod, double dt, const double *velocity);
 void fil_nodal_get_rest(const FilRod *rod, double *rest);
 double fil_nodal_merit(FilRod *rod, double dt, const double *velocity);
 void fil_nodal_solve(const FilRod *rod, double *x);
+void fil_nodal_solve_columns(const FilRod *rod, int count, double *x);
 void fil_nodal_advance(FilRod *rod, double dt, const double *velocity);
 void fil_nodal_get_velocity(const FilRod *rod, double *velocity);
 void fil_nodal_stop(FilRod *rod);
 void fil_nodal_launch(FilRod *rod, const double velocity[3], const double spin[3]);
 void fil_nodal_move(FilRod *rod, const double *dx);
+void fil_nodal_sample(const FilRod *rod, const FilRodPlace *places, int count, double *points,
+                      double *rates);
 void fil_nodal_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
 void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobian);
 void fil_nodal_span(const FilRod *rod, int element, int *first, int *last);
@@ -174,9 +177,10 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .name = model, .framed = frames, .create = maker, .place_ends = fil_nodal_place_ends,   \
         .adopt = fil_nodal_adopt, .prepare = fil_nodal_prepare, .residual = fil_nodal_residual, \
         .get_rest = fil_nodal_get_rest, .merit = fil_nodal_merit, .solve = fil_nodal_solve,     \
-        .advance = fil_nodal_advance, .get_velocity = fil_nodal_get_velocity,                   \
-        .stop = fil_nodal_stop, .launch = fil_nodal_launch, .move = fil_nodal_move,             \
-        .at = fil_nodal_at, .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,             \
+        .solve_columns = fil_nodal_solve_columns, .advance = fil_nodal_advance,                 \
+        .get_velocity = fil_nodal_get_velocity, .stop = fil_nodal_stop,                         \
+        .launch = fil_nodal_launch, .move = fil_nodal_move, .at = fil_nodal_at,                 \
+        .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,     \
         .curvature_at = fil_nodal_curvature_at, .energy = fil_nodal_energy,                     \
         .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian,                           \
         .stiffness = fil_nodal_stiffness, .mass = fil_nodal_mass, .check_natural = natural,     \

@@ -46,6 +46,23 @@ void fil_nodal_at(const FilRod *rod, int element, double u, FilPose *pose, FilRa
     }
 }
 
+void fil_nodal_sample(const FilRod *rod, const FilRodPlace *places, int count, double *points,
+                      double *rates) {
+    const FilNodal *nodal = rod->data;
+    for (int i = 0; i < count; i++) {
+        int j = places[i].element + nodal->ghosts[0];
+        double u = places[i].u;
+        const double *x = nodal->x + 3 * (ptrdiff_t)j;
+        const double *v = nodal->v + (ptrdiff_t)nodal->stride * j, *w = v + nodal->stride;
+        for (int k = 0; k < 3; k++) {
+            points[3 * i + k] = (1.0 - u) * x[k] + u * x[3 + k];
+        }
+        for (int k = 0; rates != NULL && k < 3; k++) {
+            rates[3 * i + k] = (1.0 - u) * v[k] + u * w[k];
+        }
+    }
+}
+
 // One column of a Jacobian of unknowns, where the unknown is free.
 static void put_column(const FilRod *rod, int unknown, const double *values, int row, int rows,
                        double *jacobian) {

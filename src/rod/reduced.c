@@ -420,30 +420,13 @@ double fil_reduced_spin(const FilRod *rod) {
 
 static const FilReducedSection no_section = {.turn = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
 
-// The first part of an element is an element; its end curvature is (1 - u) k0 + u k1.
-static void cut_element(const FilRod *rod, int i, double u, FilReducedSection *section) {
-    FilReduced *data = fil_reduced(rod);
-    FilElementIn in;
-    FilElementWork work;
-    FilElementEnd end;
-    memset(&in, 0, sizeof in);
-    for (int lane = 0; lane < FIL_LANES; lane++) {
-        const double *kappa = data->kappa + 3 * (size_t)i;
-        for (int c = 0; c < 3; c++) {
-            in.kappa[c][lane] = kappa[c];
-            in.kappa[3 + c][lane] = data->d == 3 ? 0.0 : (1.0 - u) * kappa[c] + u * kappa[3 + c];
-        }
-        in.length[lane] = u * rod->lengths[i];
-    }
-    if (!fil_element_plan(data->d, &in, &work)) {
-        *section = no_section;
-        return;
-    }
-    data->kernels->end(&in, &work, &end);
-    store_lane(end.turn, 0, 9, section->turn);
-    store_lane(end.place, 0, 3, section->place);
-    store_lane(end.theta[0], 0, 3 * data->d, section->theta[0]);
-    store_lane(end.travel[0], 0, 3 * data->d, section->travel[0]);
+// What lane `lane` of a cut found of element i at the fraction u.
+static void store_section(const FilReduced *data, const FilElementEnd *end, int lane, double u,
+                          FilReducedSection *section) {
+    store_lane(end->turn, lane, 9, section->turn);
+    store_lane(end->place, lane, 3, section->place);
+    store_lane(end->theta[0], lane, 3 * data->d, section->theta[0]);
+    store_lane(end->travel[0], lane, 3 * data->d, section->travel[0]);
     for (int a = 3; a < data->d; a++) {
         for (int c = 0; c < 3; c++) {
             section->theta[a - 3][c] += (1.0 - u) * section->theta[a][c];
@@ -454,19 +437,67 @@ static void cut_element(const FilRod *rod, int i, double u, FilReducedSection *s
     }
 }
 
-void fil_reduced_section(const FilRod *rod, int element, double u, FilReducedSection *section) {
-    FilReduced *data = fil_reduced(rod);
-    size_t i = (size_t)element, columns = 3 * (size_t)data->d;
-    fil_reduced_update(rod);
-    *section = no_section;
-    if (u >= 1.0) {
-        memcpy(section->turn, data->end_turn + 9 * i, sizeof section->turn);
-        memcpy(section->place, data->end_place + 3 * i, sizeof section->place);
-        memcpy(section->theta, data->theta + columns * i, columns * sizeof(double));
-        memcpy(section->travel, data->travel + columns * i, columns * sizeof(double));
-    } else if (u > 0.0) {
-        cut_element(rod, element, u, section);
+// The first part of an element is an element; its end curvature is (1 - u) k0 + u k1. As many as
+// there are lanes are cut at once, `which` of the places asked for.
+static void cut_elements(const FilRod *rod, const FilRodPlace *places, const int *which, int count,
+                         FilReducedSection *sections) {
+    const FilReduced *data = fil_reduced(rod);
+    FilElementIn in;
+    FilElementWork work;
+    FilElementEnd end;
+    memset(&in, 0, sizeof in);
+    for (int lane = 0; lane < FIL_LANES; lane++) {
+        const FilRodPlace *place = &places[which[lane < count ? lane : 0]];
+        const double *kappa = data->kappa + 3 * (size_t)place->element;
+        double u = place->u;
+        for (int c = 0; c < 3; c++) {
+            in.kappa[c][lane] = kappa[c];
+            in.kappa[3 + c][lane] = data->d == 3 ? 0.0 : (1.0 - u) * kappa[c] + u * kappa[3 + c];
+        }
+        in.length[lane] = u * rod->lengths[place->element];
     }
+    bool sane = fil_element_plan(data->d, &in, &work);
+    if (sane) {
+        data->kernels->end(&in, &work, &end);
+    }
+    for (int lane = 0; lane < count; lane++) {
+        FilReducedSection *section = &sections[which[lane]];
+        *section = no_section;
+        if (sane) {
+            store_section(data, &end, lane, places[which[lane]].u, section);
+        }
+    }
+}
+
+// The end of an element, as it is kept.
+static void copy_end(const FilReduced *data, int element, FilReducedSection *section) {
+    size_t i = (size_t)element, columns = 3 * (size_t)data->d;
+    memcpy(section->turn, data->end_turn + 9 * i, sizeof section->turn);
+    memcpy(section->place, data->end_place + 3 * i, sizeof section->place);
+    memcpy(section->theta, data->theta + columns * i, columns * sizeof(double));
+    memcpy(section->travel, data->travel + columns * i, columns * sizeof(double));
+}
+
+void fil_reduced_sections(const FilRod *rod, const FilRodPlace *places, int count,
+                          FilReducedSection *sections) {
+    int which[FIL_LANES], inside = 0;
+    fil_reduced_update(rod);
+    for (int k = 0; k < count; k++) {
+        sections[k] = no_section;
+        if (places[k].u >= 1.0) {
+            copy_end(fil_reduced(rod), places[k].element, &sections[k]);
+        } else if (places[k].u > 0.0) {
+            which[inside++] = k;
+        }
+        if (inside == FIL_LANES || (inside > 0 && k + 1 == count)) {
+            cut_elements(rod, places, which, inside, sections);
+            inside = 0;
+        }
+    }
+}
+
+void fil_reduced_section(const FilRod *rod, int element, double u, FilReducedSection *section) {
+    fil_reduced_sections(rod, &(FilRodPlace){element, u}, 1, section);
 }
 
 // --- forces --------------------------------------------------------------------------------------

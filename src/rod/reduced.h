@@ -118,6 +118,9 @@ typedef struct FilReducedSection {
     double turn[9], place[3], theta[6][3], travel[6][3];
 } FilReducedSection;
 
+/// Sections at many places at once, or at one.
+void fil_reduced_sections(const FilRod *rod, const FilRodPlace *places, int count,
+                          FilReducedSection *sections);
 void fil_reduced_section(const FilRod *rod, int element, double u, FilReducedSection *section);
 
 /// K (kappa - natural) of one element, [d]; and the elastic stiffness of element i: the block of
@@ -147,6 +150,8 @@ void fil_reduced_move(FilRod *rod, const double *dx);
 
 // --- reduced_look.c ------------------------------------------------------------------------------
 void fil_reduced_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
+void fil_reduced_sample(const FilRod *rod, const FilRodPlace *places, int count, double *points,
+                        double *rates);
 void fil_reduced_jacobian(const FilRod *rod, int element, double u, double *jacobian);
 void fil_reduced_span(const FilRod *rod, int element, int *first, int *last);
 void fil_reduced_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
@@ -180,23 +185,24 @@ void fil_composite_assemble(const FilRod *rod, double stiff, double *A);
 void fil_composite_factor(const FilRod *rod, double stiff);
 void fil_composite_solve(const FilRod *rod, double *x);
 
-#define FIL_REDUCED_TABLE(model, maker)                                                       \
-    {                                                                                         \
-        .name = model, .framed = true, /* a held root is left out of the coordinates */       \
-            .rows = {{[FIL_END_SLIDING] = 5},                                                 \
-                     {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},   \
-        .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,      \
-        .turn = fil_reduced_turn, .turning = fil_reduced_turning, .solve = fil_reduced_solve, \
-        .advance = fil_reduced_advance, .get_velocity = fil_reduced_get_velocity,             \
-        .stop = fil_reduced_stop, .launch = fil_reduced_launch,                               \
-        .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at, \
-        .jacobian = fil_reduced_jacobian, .span = fil_reduced_span,                           \
-        .curvature_at = fil_reduced_curvature_at, .end_rows = fil_reduced_end_rows,           \
-        .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                     \
-        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                     \
-        .stiffness = fil_reduced_stiffness, .mass = fil_reduced_mass,                         \
-        .largest_step = fil_reduced_largest_step, .refresh = fil_reduced_refresh,             \
-        .hold_shape = fil_reduced_hold_shape,                                                 \
+#define FIL_REDUCED_TABLE(model, maker)                                                           \
+    {                                                                                             \
+        .name = model, .framed = true,                                                            \
+        .carried = true, /* a held root is left out of the coordinates */                         \
+            .rows = {{[FIL_END_SLIDING] = 5},                                                     \
+                     {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},       \
+        .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,          \
+        .turn = fil_reduced_turn, .turning = fil_reduced_turning, .solve = fil_reduced_solve,     \
+        .advance = fil_reduced_advance, .get_velocity = fil_reduced_get_velocity,                 \
+        .stop = fil_reduced_stop, .launch = fil_reduced_launch,                                   \
+        .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at,     \
+        .sample = fil_reduced_sample, .jacobian = fil_reduced_jacobian, .span = fil_reduced_span, \
+        .curvature_at = fil_reduced_curvature_at, .end_rows = fil_reduced_end_rows,               \
+        .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                         \
+        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                         \
+        .stiffness = fil_reduced_stiffness, .mass = fil_reduced_mass,                             \
+        .largest_step = fil_reduced_largest_step, .refresh = fil_reduced_refresh,                 \
+        .hold_shape = fil_reduced_hold_shape,                                                     \
     }
 
 #endif

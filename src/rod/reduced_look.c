@@ -23,25 +23,30 @@ static void place_section(const FilReduced *data, int element, const FilReducedS
     }
 }
 
-void fil_reduced_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate) {
-    const FilReduced *data = fil_reduced(rod);
+// How a section moves.
+static void move_section(const FilReduced *data, int element, const FilReducedSection *section,
+                         FilRate *rate) {
     size_t i = (size_t)element;
-    FilReducedSection section;
-    fil_reduced_section(rod, element, u, &section);
-    place_section(data, element, &section, pose);
-    if (rate == NULL) {
-        return;
-    }
     double v[3], w[3];
-    fil_cross3(data->motion + 6 * i + 3, section.place, v);
+    fil_cross3(data->motion + 6 * i + 3, section->place, v);
     fil_add3(1.0, data->motion + 6 * i, v);
     fil_copy3(data->motion + 6 * i + 3, w);
     for (int a = 0; a < data->d; a++) {
-        fil_add3(data->rate[3 * i + (size_t)a], section.travel[a], v);
-        fil_add3(data->rate[3 * i + (size_t)a], section.theta[a], w);
+        fil_add3(data->rate[3 * i + (size_t)a], section->travel[a], v);
+        fil_add3(data->rate[3 * i + (size_t)a], section->theta[a], w);
     }
     fil_apply3(data->frame + 9 * i, v, rate->velocity);
     fil_apply3(data->frame + 9 * i, w, rate->spin);
+}
+
+void fil_reduced_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate) {
+    const FilReduced *data = fil_reduced(rod);
+    FilReducedSection section;
+    fil_reduced_section(rod, element, u, &section);
+    place_section(data, element, &section, pose);
+    if (rate != NULL) {
+        move_section(data, element, &section, rate);
+    }
 }
 
 // Add the columns of element i: its section (or end) moves by travel and theta, and x rigidly with

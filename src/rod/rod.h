@@ -77,9 +77,16 @@ struct FilRod {
     FilStatus step_status;                          // of the last step in fil_rods_step()
 };
 
+// A section of a rod.
+typedef struct FilRodPlace {
+    int element;
+    double u; // fraction of the element
+} FilRodPlace;
+
 struct FilRodTable {
     const char *name;
-    bool framed; // has frames: twist, torque
+    bool framed;  // has frames: twist, torque
+    bool carried; // with v+ = 0 all of the rod moves with its root, as if it were rigid
     // Rows of end_rows() that hold the root and the tip, by how they are held: what the coordinates
     // do not hold already. Of 5 and more rows the last three hold the frame, those before (and 3
     // rows or fewer) the place, across n0 where the end slides.
@@ -122,6 +129,8 @@ struct FilRodTable {
     double (*turning)(const FilRod *rod, const double *velocity);
     // x <- A^-1 x, for the A of the last prepare(); O(N).
     void (*solve)(const FilRod *rod, double *x);
+    // The same for the columns of x, [dof_count][count]. NULL: one at a time.
+    void (*solve_columns)(const FilRod *rod, int count, double *x);
     // Take the step with the velocity v+ of its end; time moves too.
     void (*advance)(FilRod *rod, double dt, const double *velocity);
 
@@ -137,6 +146,9 @@ struct FilRodTable {
     // turn v into velocity (3) and spin (3): jacobian is 6 x dof_count, row-major.
     void (*at)(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
     void (*jacobian)(const FilRod *rod, int element, double u, double *jacobian);
+    // Where the centres of many sections are and, unless NULL, how they move: [count][3] each.
+    void (*sample)(const FilRod *rod, const FilRodPlace *places, int count, double *points,
+                   double *rates);
     // The unknowns first .. last - 1 are all that move sections of this element.
     void (*span)(const FilRod *rod, int element, int *first, int *last);
     void (*curvature_at)(const FilRod *rod, int element, double u, double kappa[3]);

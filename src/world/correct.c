@@ -27,6 +27,10 @@ static double gap_after(const FilWorldTry *step, int i) {
     return step->contacts[i].gap + step->dt * step->u[3 * (ptrdiff_t)i];
 }
 
+bool fil_contact_overlaps(const FilWorkContact *contact, double gap) {
+    return contact->kind == FIL_BLOCK_COULOMB && gap < -allowed * contact->margin;
+}
+
 // How far along a rod a place is from the next end that is held, m.
 static double reach_of(const FilWorld *world, const FilPlace *place) {
     const FilRod *rod = world->bodies[place->body].self;
@@ -62,8 +66,7 @@ static bool is_mended(const FilWorld *world, const FilWorldTry *step, int i) {
 static bool is_needed(const FilWorld *world, const FilWorldTry *step, const int *active,
                       int count) {
     for (int a = 0; a < count; a++) {
-        const FilWorkContact *contact = &step->contacts[active[a]];
-        if (gap_after(step, active[a]) < -allowed * contact->margin &&
+        if (fil_contact_overlaps(&step->contacts[active[a]], gap_after(step, active[a])) &&
             is_mended(world, step, active[a])) {
             return true;
         }

@@ -34,6 +34,11 @@ static int choose_count(const FilRod *rod) {
     return few > curled ? few : curled;
 }
 
+static FilStatus reserve_places(FilWorld *world, int64_t count, FilError *error) {
+    return fil_world_reserve(world, &world->places, &world->place_room, world->point_count + count,
+                             sizeof(FilRodPlace), error);
+}
+
 static FilStatus reserve_pieces(FilWorld *world, int64_t count, FilError *error) {
     return fil_world_reserve(world, &world->pieces, &world->piece_room, world->piece_count + count,
                              sizeof(FilPiece), error);
@@ -48,6 +53,7 @@ FilStatus fil_world_add_pieces(FilWorld *world, FilBody *body, FilError *error) 
     body->first_point = world->point_count;
     body->piece_count = each * elements;
     body->point_count = tree ? (each + 1) * elements : each * elements + 1;
+    FIL_TRY(reserve_places(world, body->point_count, error));
     double along = 0.0;
     for (int e = 0; e < elements; e++) {
         double part = rod->lengths[e] / rod->state[1];
@@ -61,6 +67,8 @@ FilStatus fil_world_add_pieces(FilWorld *world, FilBody *body, FilError *error) 
                            .point = {point, point + 1},
                            .u = {u[0], u[1]},
                            .s = {along + u[0] * part, along + u[1] * part}};
+            world->places[point] = (FilRodPlace){e, u[0]};
+            world->places[point + 1] = (FilRodPlace){e, u[1]};
         }
         along += part;
     }
@@ -101,28 +109,11 @@ FilStatus fil_world_add_solid(FilWorld *world, int body, int obstacle, const Fil
 
 // --- sampling ------------------------------------------------------------------------------------
 
-static void sample_point(const FilRod *rod, int element, double u, double *point, double *rate) {
-    FilPose pose;
-    FilRate motion;
-    rod->table->at(rod, element, u, &pose, rate != NULL ? &motion : NULL);
-    fil_copy3(pose.position, point);
-    if (rate != NULL) {
-        fil_copy3(motion.velocity, rate);
-    }
-}
-
 static void sample_rod(const FilWorld *world, const FilBody *body, double *points, double *rates) {
     const FilRod *rod = body->self;
-    int last = -1;
-    for (int k = 0; k < body->piece_count; k++) {
-        const FilPiece *piece = &world->pieces[body->first_piece + k];
-        for (int end = piece->point[0] == last ? 1 : 0; end < 2; end++) {
-            ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
-            sample_point(rod, piece->element, piece->u[end], points + at,
-                         rates != NULL ? rates + at : NULL);
-        }
-        last = piece->point[1];
-    }
+    ptrdiff_t first = 3 * (ptrdiff_t)body->first_point;
+    rod->table->sample(rod, world->places + body->first_point, body->point_count, points + first,
+                       rates != NULL ? rates + first : NULL);
 }
 
 // A rod that sleeps is where it fell asleep.
@@ -137,8 +128,26 @@ static void copy_rest(const FilWorld *world, const FilBody *body, double *points
 
 typedef struct Sampling {
     const FilWorld *world;
+    const double *states; // of now, to compare with those of the samples that are kept; or NULL
     double *points, *rates;
 } Sampling;
+
+// Copy what is kept of a rod that did not change since.
+static bool copy_kept(const Sampling *sampling, const FilBody *body) {
+    const FilSamples *kept = &sampling->world->samples;
+    if (sampling->states == NULL || body - sampling->world->bodies >= kept->body_count) {
+        return false;
+    }
+    ptrdiff_t first = 3 * (ptrdiff_t)body->first_point;
+    size_t bytes = sizeof(double) * 3 * (size_t)body->point_count;
+    size_t size = sizeof(double) * (size_t)body->table->state_count(body->self);
+    if (memcmp(sampling->states + body->first_state, kept->states + body->first_state, size) != 0) {
+        return false;
+    }
+    memcpy(sampling->points + first, kept->points + first, bytes);
+    memcpy(sampling->rates + first, kept->rates + first, bytes);
+    return true;
+}
 
 static void sample_range(void *context, int first, int last) {
     const Sampling *sampling = context;
@@ -146,17 +155,31 @@ static void sample_range(void *context, int first, int last) {
         const FilBody *body = &sampling->world->bodies[i];
         if (body->kind == FIL_BODY_ROD && body->island != 0) {
             copy_rest(sampling->world, body, sampling->points, sampling->rates);
-        } else if (body->kind == FIL_BODY_ROD) {
+        } else if (body->kind == FIL_BODY_ROD && !copy_kept(sampling, body)) {
             sample_rod(sampling->world, body, sampling->points, sampling->rates);
         }
     }
 }
 
-void fil_world_sample(const FilWorld *world, int threads, double *points, double *rates) {
-    Sampling sampling = {.world = world};
-    sampling.points = points;
-    sampling.rates = rates;
-    fil_parallel_ranges(world->body_count, 8, threads, sample_range, &sampling);
+void fil_world_sample(const FilWorld *world, const double *states, double *points, double *rates) {
+    Sampling sampling = {.world = world, .states = states, .points = points, .rates = rates};
+    fil_parallel_ranges(world->body_count, 8, world->threads, sample_range, &sampling);
+}
+
+FilStatus fil_world_keep_samples(FilWorld *world, FilError *error) {
+    FilSamples *kept = &world->samples;
+    int64_t points = 3 * (int64_t)world->point_count, size = sizeof(double);
+    FIL_TRY(fil_world_reserve(world, &kept->points, &kept->point_room, points, size, error));
+    FIL_TRY(fil_world_reserve(world, &kept->rates, &kept->rate_room, points, size, error));
+    FIL_TRY(fil_world_reserve(world, &kept->states, &kept->state_room, world->state_count, size,
+                              error));
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        body->table->get_state(body->self, kept->states + body->first_state);
+    }
+    fil_world_sample(world, NULL, kept->points, kept->rates);
+    kept->body_count = world->body_count;
+    return FIL_OK;
 }
 
 static bool is_driven(const FilBody *body) {
@@ -169,11 +192,8 @@ static bool is_driven(const FilBody *body) {
 
 static void sample_poses(const FilWorld *world, const FilBody *body, FilPose *poses) {
     const FilRod *rod = body->self;
-    for (int k = 0; k < body->piece_count; k++) {
-        const FilPiece *piece = &world->pieces[body->first_piece + k];
-        for (int end = 0; end < 2; end++) {
-            rod->table->at(rod, piece->element, piece->u[end], &poses[piece->point[end]], NULL);
-        }
+    for (int i = body->first_point; i < body->first_point + body->point_count; i++) {
+        rod->table->at(rod, world->places[i].element, world->places[i].u, &poses[i], NULL);
     }
 }
 
@@ -186,6 +206,32 @@ static void turn_between(const FilPose *from, const FilPose *to, double turn[3])
         }
     }
     fil_rotation_log(Q, turn);
+}
+
+// What a driven root does to a rod that it carries: the velocity of a point at x is (x+ - x) / dt,
+// where x+ = p+ + R (x - p).
+static void sample_carried_rod(const FilBody *body, FilWorldTry *step) {
+    const FilRod *rod = body->self;
+    FilPose from, to;
+    double turn[3], R[9];
+    if (rod->root_end.motion == NULL ||
+        (rod->root_end.kind != FIL_END_CLAMPED && rod->root_end.kind != FIL_END_PINNED)) {
+        return; // ends that are held by rows are moved by v+
+    }
+    rod->table->at(rod, 0, 0.0, &from, NULL);
+    fil_rod_end_pose(rod, &rod->root_end, rod->state[0] + step->dt, &to);
+    turn_between(&from, rod->root_end.kind == FIL_END_CLAMPED ? &to : &from, turn);
+    fil_rotation_exp(turn, R);
+    for (int i = body->first_point; i < body->first_point + body->point_count; i++) {
+        const double *x = step->points + 3 * (ptrdiff_t)i;
+        double arm[3], moved[3];
+        fil_subtract3(x, from.position, arm);
+        fil_apply3(R, arm, moved);
+        for (int k = 0; k < 3; k++) {
+            step->ahead[3 * (ptrdiff_t)i + k] = (to.position[k] + moved[k] - x[k]) / step->dt;
+            step->ahead_spin[3 * (ptrdiff_t)i + k] = turn[k] / step->dt;
+        }
+    }
 }
 
 // A step with v+ = 0, from rest, shows what the driven ends alone do to the rod.
@@ -221,7 +267,9 @@ static void sample_driven_range(void *context, int first, int last) {
     const Driving *driving = context;
     for (int i = first; i < last; i++) {
         FilBody *body = &driving->world->bodies[i];
-        if (is_driven(body)) {
+        if (is_driven(body) && ((const FilRod *)body->self)->table->carried) {
+            sample_carried_rod(body, driving->step);
+        } else if (is_driven(body)) {
             // free_velocity is not in use yet; the state is already saved by the step
             sample_driven_rod(driving->world, body, driving->step,
                               driving->step->states + body->first_state,

@@ -18,6 +18,8 @@ FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *r
 
 /// What is added to u before the law holds, m/s: gap and rebound of contacts, errors of joints.
 void fil_contact_offset(const FilWorkContact *contact, double dt, double offset[3]);
+/// Whether a contact with this gap is to be corrected.
+bool fil_contact_overlaps(const FilWorkContact *contact, double gap);
 /// Whether this is the step in which the contact throws its bodies back.
 bool fil_contact_rebounds(const FilWorkContact *contact);
 

@@ -3,9 +3,9 @@
 //
 // Elasticity that is not linear is linearised again at the velocity found, with the same contacts,
 // until that changes no more. Forces that depend on the velocities are corrected once, at those
-// found. Of the contacts within reach most stay open: those matter that touch, pressed in the step
-// before or would overlap without an impulse; others join when the solution makes them overlap.
-// What is left out obeys the law with r = 0.
+// found. Of the contacts within reach most stay open: those matter that pressed in the step before,
+// overlap, or would overlap if the impulses were those of the step before; others join when the
+// solution makes them overlap. What is left out obeys the law with r = 0.
 #include "solve.h"
 
 #include <math.h>
@@ -56,27 +56,15 @@ static bool did_press(const FilWorkContact *contact) {
     return contact->known && (r[0] != 0.0 || r[1] != 0.0 || r[2] != 0.0);
 }
 
-// Impulses to start from: those of the step before, turned into the contact's axes; for a new
-// contact those that would solve it alone.
-static void guess_impulse(const FilWorkContact *contact, const FilFrictionProblem *problem, int a,
-                          double r[3]) {
-    if (contact->known) {
-        for (int row = 0; row < 3; row++) {
-            r[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
-        }
-        return;
-    }
+// Impulses to start from: those of the step before, turned into the contact's axes; 0 where it did
+// not press. Tried for those: what would stop the contact were it alone, which is far too much
+// where many close at once (three times the time of a solve), and what new contacts would need if
+// they shared the work, which is no better than 0 (filum bench world --table guess).
+static void guess_impulse(const FilWorkContact *contact, double r[3]) {
     memset(r, 0, 3 * sizeof(double));
-    if (contact->kind != FIL_BLOCK_COULOMB) {
-        return;
+    for (int row = 0; row < 3 && contact->known; row++) {
+        r[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
     }
-    int k = problem->blocks.start[a];
-    while (problem->blocks.column[k] != a) {
-        k++;
-    }
-    (void)fil_local_solve(FIL_LOCAL_HYBRID, FIL_BLOCK_COULOMB, 3,
-                          problem->blocks.value + 9 * (ptrdiff_t)k, problem->b + 3 * (ptrdiff_t)a,
-                          contact->mu, r, NULL);
 }
 
 static FilFrictionSettings settings_of(const FilWorld *world) {
@@ -96,10 +84,7 @@ static FilFrictionSettings settings_of(const FilWorld *world) {
 
 static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
     info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
-    info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
-    info->residual.natural = fmax(info->residual.natural, solve->residual.natural);
-    info->residual.alart_curnier =
-        fmax(info->residual.alart_curnier, solve->residual.alart_curnier);
+    info->residual = solve->residual;
     info->iterations += solve->iterations;
     info->island_count = solve->island_count;
     info->conditioning = solve->conditioning;
@@ -231,12 +216,17 @@ static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows 
                         step->contact_count);
     }
     for (size_t i = 0; i < n; i++) {
-        const double *impulse = step->contacts[i].memory.impulse;
-        bool touches = step->contacts[i].gap <= 1e-3 * step->contacts[i].margin;
-        active->in[i] = step->contacts[i].kind != FIL_BLOCK_COULOMB || touches ||
-                        impulse[0] != 0.0 || impulse[1] != 0.0 || impulse[2] != 0.0;
+        const FilWorkContact *contact = &step->contacts[i];
+        for (int row = 0; row < 3; row++) {
+            step->r[3 * i + (size_t)row] =
+                fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
+        }
+        active->in[i] = contact->kind != FIL_BLOCK_COULOMB || step->r[3 * i] != 0.0 ||
+                        fil_contact_overlaps(contact, contact->gap);
     }
-    (void)add_active(world, step, rows, step->free_velocity, active);
+    fil_rows_push(world, rows, step->r, step->after);
+    add_free(world, step);
+    (void)add_active(world, step, rows, step->after, active);
     return FIL_OK;
 }
 
@@ -255,47 +245,6 @@ static FilStatus show_problem(FilWorld *world, const FilWorldTry *step, const Ac
     }
     world->watch(world->watch_user, problem, r, fresh);
     fil_arena_release(&world->scratch, mark);
-    return FIL_OK;
-}
-
-// Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
-static FilStatus solve_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
-                              const Active *active, const FilFrictionProblem *problem,
-                              FilStepInfo *info, FilError *error) {
-    size_t n = (size_t)active->count;
-    FilFrictionSettings settings = settings_of(world);
-    FilFrictionSolution solution = {.r = FIL_NEW(&world->scratch, double, 3 * n + 1),
-                                    .u = FIL_NEW(&world->scratch, double, 3 * n + 1)};
-    if (world->scratch.failed) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
-                        active->count);
-    }
-    for (int a = 0; a < active->count; a++) {
-        int i = active->list[a];
-        double *r = solution.r + 3 * (ptrdiff_t)a;
-        if (active->guessed[i]) {
-            memcpy(r, step->r + 3 * (ptrdiff_t)i, 3 * sizeof(double));
-        } else {
-            guess_impulse(&step->contacts[i], problem, a, r);
-        }
-    }
-    if (world->watch != NULL) {
-        FIL_TRY(show_problem(world, step, active, problem, solution.r, error));
-    }
-    FilFrictionInfo solve;
-    FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));
-    add_solve(&solve, info);
-    for (int a = 0; a < active->count; a++) {
-        int i = active->list[a];
-        active->guessed[i] = true;
-        memcpy(step->r + 3 * (ptrdiff_t)i, solution.r + 3 * (ptrdiff_t)a, 3 * sizeof(double));
-        memcpy(step->u + 3 * (ptrdiff_t)i, solution.u + 3 * (ptrdiff_t)a, 3 * sizeof(double));
-        double offset[3];
-        fil_contact_offset(&step->contacts[i], step->dt, offset);
-        fil_add3(-1.0, offset, step->u + 3 * (ptrdiff_t)i);
-    }
-    fil_rows_push(world, rows, step->r, step->after);
-    add_free(world, step);
     return FIL_OK;
 }
 
@@ -326,8 +275,11 @@ typedef struct Solving {
     Active active;
     int rounds;     // problems solved
     bool corrected; // forces that depend on the velocities
-    bool again;     // elasticity must be linearised again
+    FilFrictionProblem problem;
 } Solving;
+
+// What comes after a solve.
+typedef enum Next { NEXT_NOTHING, NEXT_BUILD, NEXT_LINEARISE } Next;
 
 // Make the bodies ready, at the velocities the step begins with or at those found.
 static bool prepare_bodies(const Solving *solving, bool first) {
@@ -343,23 +295,69 @@ static bool prepare_bodies(const Solving *solving, bool first) {
     return are_finite(world, step);
 }
 
-static FilStatus solve_round(Solving *solving, FilFrictionProblem *problem, FilError *error) {
+// Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
+static FilStatus solve_active(Solving *solving, FilError *error) {
     FilWorld *world = solving->world;
+    FilWorldTry *step = solving->step;
+    const Active *active = &solving->active;
+    const FilFrictionProblem *problem = &solving->problem;
+    size_t n = (size_t)active->count;
+    FilFrictionSettings settings = settings_of(world);
+    FilFrictionSolution solution = {.r = FIL_NEW(&world->scratch, double, 3 * n + 1),
+                                    .u = FIL_NEW(&world->scratch, double, 3 * n + 1)};
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
+                        active->count);
+    }
+    for (int a = 0; a < active->count; a++) {
+        int i = active->list[a];
+        double *r = solution.r + 3 * (ptrdiff_t)a;
+        if (active->guessed[i]) {
+            memcpy(r, step->r + 3 * (ptrdiff_t)i, 3 * sizeof(double));
+        } else {
+            guess_impulse(&step->contacts[i], r);
+        }
+    }
+    if (world->watch != NULL) {
+        FIL_TRY(show_problem(world, step, active, problem, solution.r, error));
+    }
+    FilFrictionInfo solve;
+    FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));
+    add_solve(&solve, solving->info);
+    for (int a = 0; a < active->count; a++) {
+        int i = active->list[a];
+        active->guessed[i] = true;
+        memcpy(step->r + 3 * (ptrdiff_t)i, solution.r + 3 * (ptrdiff_t)a, 3 * sizeof(double));
+        memcpy(step->u + 3 * (ptrdiff_t)i, solution.u + 3 * (ptrdiff_t)a, 3 * sizeof(double));
+        double offset[3];
+        fil_contact_offset(&step->contacts[i], step->dt, offset);
+        fil_add3(-1.0, offset, step->u + 3 * (ptrdiff_t)i);
+    }
+    fil_rows_push(world, &solving->rows, step->r, step->after);
+    add_free(world, step);
+    return FIL_OK;
+}
+
+static FilStatus build_problem(Solving *solving, FilError *error) {
     double start = fil_seconds();
-    FIL_TRY(fil_world_problem_build(world, solving->step, &solving->rows, solving->active.list,
-                                    solving->active.count, problem, error));
-    double built = fil_seconds();
-    FIL_TRY(solve_active(world, solving->step, &solving->rows, &solving->active, problem,
-                         solving->info, error));
-    solving->info->seconds.assemble += built - start;
-    solving->info->seconds.friction += fil_seconds() - built;
+    FIL_TRY(fil_world_problem_build(solving->world, solving->step, &solving->rows,
+                                    solving->active.list, solving->active.count, &solving->problem,
+                                    error));
+    solving->info->seconds.assemble += fil_seconds() - start;
+    return FIL_OK;
+}
+
+static FilStatus solve_problem(Solving *solving, FilError *error) {
+    double start = fil_seconds();
+    FIL_TRY(solve_active(solving, error));
+    solving->info->seconds.friction += fil_seconds() - start;
     solving->rounds++;
     return FIL_OK;
 }
 
-// Whether another round is needed: contacts that overlap now, elasticity that changed, forces that
-// depend on the velocities. `count` is how many contacts were solved for.
-static FilStatus look_back(Solving *solving, bool *needed, FilError *error) {
+// What must be done next: contacts that overlap now, elasticity that changed, forces that depend on
+// the velocities.
+static FilStatus look_back(Solving *solving, Next *next, FilError *error) {
     FilWorld *world = solving->world;
     FilWorldTry *step = solving->step;
     FilStepInfo *info = solving->info;
@@ -368,39 +366,36 @@ static FilStatus look_back(Solving *solving, bool *needed, FilError *error) {
                     : 0;
     bool changed = false;
     info->elastic_residual = find_change(world, step);
-    solving->again =
+    bool again =
         info->elastic_residual > newton_tolerance && info->newton_count < world->def.max_newton;
-    if (!solving->corrected && !solving->again) {
+    if (!solving->corrected && !again) {
         solving->corrected = true;
         FIL_TRY(correct_free(world, step, &solving->rows, &changed, error));
     }
-    *needed = added > 0 || solving->again || changed;
+    *next = again ? NEXT_LINEARISE : added > 0 || changed ? NEXT_BUILD : NEXT_NOTHING;
     return FIL_OK;
 }
 
 static FilStatus solve_rounds(Solving *solving, bool *failed, FilError *error) {
     FilWorld *world = solving->world;
-    FilWorldTry *step = solving->step;
-    for (;;) {
-        FilArenaMark mark = fil_arena_mark(&world->scratch);
-        FilFrictionProblem problem;
-        bool needed;
-        FIL_TRY(solve_round(solving, &problem, error));
-        FIL_TRY(look_back(solving, &needed, error));
-        if (!needed) {
-            fil_rows_gather(world, &solving->rows, step->r, step->push);
-            return fil_world_correct(world, step, &solving->rows, solving->active.list, &problem,
-                                     error);
-        }
-        fil_arena_release(&world->scratch, mark);
-        if (solving->again) {
+    FilArenaMark mark = fil_arena_mark(&world->scratch);
+    Next next = NEXT_BUILD;
+    while (next != NEXT_NOTHING) {
+        if (next == NEXT_LINEARISE) {
             solving->info->newton_count++;
             *failed = !prepare_bodies(solving, false);
         }
         if (*failed) {
             return FIL_OK;
         }
+        fil_arena_release(&world->scratch, mark);
+        FIL_TRY(build_problem(solving, error));
+        FIL_TRY(solve_problem(solving, error));
+        FIL_TRY(look_back(solving, &next, error));
     }
+    fil_rows_gather(world, &solving->rows, solving->step->r, solving->step->push);
+    return fil_world_correct(world, solving->step, &solving->rows, solving->active.list,
+                             &solving->problem, error);
 }
 
 FilStatus fil_world_solve(FilWorld *world, FilWorldTry *step, FilStepInfo *info, bool *failed,

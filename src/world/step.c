@@ -457,7 +457,7 @@ static FilStatus begin_try(FilWorld *world, double dt, FilWorldTry *step, bool *
     fil_world_wake_changed(world, dt);
     FIL_TRY(check_bodies(world, dt, error));
     save_states(world, step->states);
-    fil_world_sample(world, world->threads, step->points, step->rates);
+    fil_world_sample(world, step->states, step->points, step->rates);
     FIL_TRY(fil_world_sample_driven(world, step, error));
     FIL_TRY(fil_world_detect(world, step, error));
     *woken = fil_world_part_sleepers(world, step);
@@ -535,7 +535,7 @@ static FilStatus try_round(FilWorld *world, FilWorldTry *step, const FilPose *po
     double start = fil_seconds();
     FilStatus status = fil_world_find_passed(world, step, poses, &round->passed, error);
     info->seconds.sweep += fil_seconds() - start;
-    round->violent = round->violent || round->passed.whirled;
+    round->violent = round->violent || round->passed.whirled || round->passed.pressed;
     return status;
 }
 

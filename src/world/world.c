@@ -145,6 +145,10 @@ void fil_world_destroy(FilWorld *world) {
     give_back(world, world->bodies, world->body_room, sizeof *world->bodies);
     give_back(world, world->obstacles, world->obstacle_room, sizeof *world->obstacles);
     give_back(world, world->pieces, world->piece_room, sizeof *world->pieces);
+    give_back(world, world->places, world->place_room, sizeof *world->places);
+    give_back(world, world->samples.points, world->samples.point_room, sizeof(double));
+    give_back(world, world->samples.rates, world->samples.rate_room, sizeof(double));
+    give_back(world, world->samples.states, world->samples.state_room, sizeof(double));
     give_back(world, world->materials, world->material_room, sizeof *world->materials);
     give_back(world, world->frictions, world->friction_room, sizeof *world->frictions);
     give_back(world, world->joints, world->joint_room, sizeof *world->joints);

@@ -11,6 +11,7 @@
 #include "body.h"
 #include "collide/grid.h"
 #include "collide/touch.h"
+#include "rod/rod.h"
 
 typedef struct FilBody {
     const FilBodyTable *table;
@@ -105,6 +106,15 @@ typedef struct FilWorkContact {
     bool known; // seen in the step before
 } FilWorkContact;
 
+// Where the points of the rods were at the end of the last step, how they moved, and the states
+// that they belong to: the next step begins there, unless somebody changed a rod.
+typedef struct FilSamples {
+    double *points, *rates; // [point_count][3]
+    double *states;         // [state_count]
+    int body_count;         // bodies that are in it
+    int point_room, rate_room, state_room;
+} FilSamples;
+
 struct FilWorld {
     FilWorldDef def;
     FilAllocator allocator;
@@ -115,11 +125,13 @@ struct FilWorld {
     FilBody *bodies;
     FilObstacle *obstacles;
     FilPiece *pieces;
+    FilRodPlace *places; // [point_count] the points of the rods
+    FilSamples samples;
     FilWorldMaterial *materials;
     double *frictions; // of pairs of materials, see fil_world_friction(); below 0: not set
     FilJoint *joints;
     int (*apart)[2]; // pairs of pieces at joints, which never touch; lower piece first, sorted
-    int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room;
+    int body_count, body_room, obstacle_count, obstacle_room, piece_count, piece_room, place_room;
     int material_count, material_room, friction_room, joint_count, joint_room;
     int apart_count, apart_room;
     int rod_count, rigid_count, point_count;
@@ -202,8 +214,11 @@ FilStatus fil_world_add_pieces(FilWorld *world, FilBody *body, FilError *error);
 FilStatus fil_world_add_solid(FilWorld *world, int body, int obstacle, const FilShape *shape,
                               int *piece, FilError *error);
 
-/// Where the ends of all pieces are, and how they move (NULL: not asked for).
-void fil_world_sample(const FilWorld *world, int threads, double *points, double *rates);
+/// Where the ends of all pieces are, and how they move. `states`, those of now or NULL, say which
+/// of the samples that are kept still hold.
+void fil_world_sample(const FilWorld *world, const double *states, double *points, double *rates);
+/// Sample the rods into world->samples.
+FilStatus fil_world_keep_samples(FilWorld *world, FilError *error);
 /// How they move over a step of `dt` though v+ = 0, because ends are driven.
 FilStatus fil_world_sample_driven(FilWorld *world, FilWorldTry *step, FilError *error);
 
