@@ -324,7 +324,7 @@ def check_counts_estimates_and_warns():
     write("in.json", rods=[{**SCENE["rods"][1], "root": {"at": [-0.04, 0, 0], "held": "free"}}],
           events=[])
     told = json.loads(run("check", "in.json", "--json").out)
-    assert any("overlap at the start" in text for text in told["warnings"]), told["warnings"]
+    assert any("begin inside obstacles" in text for text in told["warnings"]), told["warnings"]
     fails(3, "did you mean", "check", "scene.json", "--set", "gravty=1")
 
 
