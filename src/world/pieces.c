@@ -162,7 +162,9 @@ static void sample_range(void *context, int first, int last) {
 }
 
 void fil_world_sample(const FilWorld *world, const double *states, double *points, double *rates) {
-    Sampling sampling = {.world = world, .states = states, .points = points, .rates = rates};
+    Sampling sampling = {.world = world, .states = states};
+    sampling.points = points;
+    sampling.rates = rates;
     fil_parallel_ranges(world->body_count, 8, world->threads, sample_range, &sampling);
 }
 
