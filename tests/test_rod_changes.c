@@ -364,17 +364,13 @@ static FilStatus ask(FilRod *rod, int question, FilError *error) {
 // Any order, several in a place, both ends of elements.
 static void sections_sampled_together_are_where_each_is_alone(void) {
     for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
-        FilError error;
-        FilRodDef def = fil_rod_def_default();
-        FilRod *rod = NULL;
-        def.model = (FilRodModel)model;
-        def.element_count = 5;
-        def.length = 0.3;
-        def.natural_curvature[1] = model == FIL_ROD_CHAIN ? 0.0 : 60.0;
-        def.natural_curvature[2] = model == FIL_ROD_CHAIN ? 0.0 : 20.0;
-        CHECK(fil_rod_create(&def, NULL, &rod, &error) == FIL_OK);
+        FilRodDef def = thin_def((FilRodModel)model, 5);
+        def.gravity[2] = -9.81;
+        def.natural_curvature[1] = model == FIL_ROD_CHAIN ? 0.0 : 6.0;
+        def.natural_curvature[2] = model == FIL_ROD_CHAIN ? 0.0 : 2.0;
+        FilRod *rod = make_rod(&def);
         for (int k = 0; k < 30; k++) {
-            CHECK(fil_rod_step(rod, 1e-3, NULL, &error) == FIL_OK);
+            take_step(rod, 0.004, NULL);
         }
         enum { COUNT = 43 };
         FilRodPlace places[COUNT];
