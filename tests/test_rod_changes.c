@@ -361,6 +361,42 @@ static FilStatus ask(FilRod *rod, int question, FilError *error) {
     }
 }
 
+// Any order, several in a place, both ends of elements.
+static void sections_sampled_together_are_where_each_is_alone(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilRodDef def = thin_def((FilRodModel)model, 5);
+        def.gravity[2] = -9.81;
+        def.natural_curvature[1] = model == FIL_ROD_CHAIN ? 0.0 : 6.0;
+        def.natural_curvature[2] = model == FIL_ROD_CHAIN ? 0.0 : 2.0;
+        FilRod *rod = make_rod(&def);
+        for (int k = 0; k < 30; k++) {
+            take_step(rod, 0.004, NULL);
+        }
+        enum { COUNT = 43 };
+        FilRodPlace places[COUNT];
+        double points[3 * COUNT], rates[3 * COUNT], still[3 * COUNT], worst = 0.0, fastest = 0.0;
+        for (int i = 0; i < COUNT; i++) {
+            int k = i < 36 ? i : 7 * (i % 5) + i % 3;
+            places[i] = (FilRodPlace){k < 35 ? k / 7 : 4, k < 35 ? k % 7 / 6.0 : 1.0};
+        }
+        rod->table->sample(rod, places, COUNT, points, rates);
+        rod->table->sample(rod, places, COUNT, still, NULL);
+        CHECK(memcmp(points, still, sizeof points) == 0);
+        for (int i = 0; i < COUNT; i++) {
+            FilPose pose;
+            FilRate rate;
+            rod->table->at(rod, places[i].element, places[i].u, &pose, &rate);
+            for (int c = 0; c < 3; c++) {
+                worst = fmax(worst, fabs(points[3 * i + c] - pose.position[c]) / def.length);
+                worst = fmax(worst, fabs(rates[3 * i + c] - rate.velocity[c]));
+                fastest = fmax(fastest, fabs(rate.velocity[c]));
+            }
+        }
+        CHECK(worst < 1e-14 && fastest > 0.01);
+        fil_rod_destroy(rod);
+    }
+}
+
 static void every_allocation_of_a_question_may_fail(void) {
     for (int k = 0; k < 4 * FIL_ROD_MODEL_COUNT; k++) {
         FailingAllocator memory = {0};
@@ -453,6 +489,7 @@ static void ends_are_met_even_where_the_lengths_cannot_be(void) {
     X(growth_lengthens_a_rod_as_stated)                   \
     X(a_rod_that_would_shrink_to_nothing_stays_as_it_was) \
     X(a_saved_state_goes_on_with_the_same_bits)           \
+    X(sections_sampled_together_are_where_each_is_alone)  \
     X(every_allocation_of_a_question_may_fail)            \
     X(every_allocation_of_a_rod_may_fail)                 \
     X(a_polygon_is_fitted_between_its_ends)               \

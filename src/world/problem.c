@@ -270,18 +270,27 @@ static void fill_compliance(const Build *build, const FilWorkContact *contact, d
     }
 }
 
+// The free velocities of the rows, where the law holds on them.
+static void fill_free(const Build *build, int a) {
+    int i = build->active[a];
+    double *b = build->b + 3 * (ptrdiff_t)a, offset[3];
+    fil_rows_velocity(build->world, build->step, build->rows, build->step->free_velocity, i, b);
+    fil_contact_offset(&build->step->contacts[i], build->step->dt, offset);
+    fil_add3(1.0, offset, b);
+}
+
+static void fill_free_range(void *context, int first, int last) {
+    for (int a = first; a < last; a++) {
+        fill_free(context, a);
+    }
+}
+
 static void fill_range(void *context, int first, int last) {
     const Build *build = context;
     for (int a = first; a < last; a++) {
-        int i = build->active[a];
-        const FilWorkContact *contact = &build->step->contacts[i];
-        double *b = build->b + 3 * (ptrdiff_t)a, offset[3];
+        const FilWorkContact *contact = &build->step->contacts[build->active[a]];
         fill_row(build, a);
-        fil_rows_velocity(build->world, build->step, build->rows, build->step->free_velocity, i, b);
-        fil_contact_offset(contact, build->step->dt, offset);
-        for (int k = 0; k < 3; k++) {
-            b[k] += offset[k];
-        }
+        fill_free(build, a);
         build->mu[a] = contact->mu;
         build->kinds[a] = contact->kind;
         if (build->compliance != NULL) {
@@ -357,5 +366,19 @@ FilStatus fil_world_problem_build(FilWorld *world, const FilWorldTry *step, cons
         .b = build.b,
         .compliance = build.compliance,
     };
+    return FIL_OK;
+}
+
+FilStatus fil_world_problem_refresh(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                                    const int *active, FilFrictionProblem *problem,
+                                    FilError *error) {
+    int n = problem->block_count;
+    Build build = {.world = world, .step = step, .rows = rows, .active = active, .count = n};
+    build.b = FIL_NEW(&world->scratch, double, 3 * (size_t)n + 1);
+    if (build.b == NULL) {
+        return no_memory(&build, error);
+    }
+    fil_parallel_ranges(n, 32, world->threads, fill_free_range, &build);
+    problem->b = build.b;
     return FIL_OK;
 }

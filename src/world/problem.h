@@ -11,6 +11,11 @@ FilStatus fil_world_problem_build(FilWorld *world, const FilWorldTry *step, cons
                                   const int *active, int count, FilFrictionProblem *problem,
                                   FilError *error);
 
+/// b of the same problem once more, for other free velocities.
+FilStatus fil_world_problem_refresh(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                                    const int *active, FilFrictionProblem *problem,
+                                    FilError *error);
+
 /// Displacements that leave no overlap of the contacts of `problem` at the end of the step, into
 /// step->shift; step->shifted is false when nothing must move (correct.c).
 FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *rows,

@@ -279,7 +279,7 @@ typedef struct Solving {
 } Solving;
 
 // What comes after a solve.
-typedef enum Next { NEXT_NOTHING, NEXT_BUILD, NEXT_LINEARISE } Next;
+typedef enum Next { NEXT_NOTHING, NEXT_REFRESH, NEXT_BUILD, NEXT_LINEARISE } Next;
 
 // Make the bodies ready, at the velocities the step begins with or at those found.
 static bool prepare_bodies(const Solving *solving, bool first) {
@@ -372,7 +372,7 @@ static FilStatus look_back(Solving *solving, Next *next, FilError *error) {
         solving->corrected = true;
         FIL_TRY(correct_free(world, step, &solving->rows, &changed, error));
     }
-    *next = again ? NEXT_LINEARISE : added > 0 || changed ? NEXT_BUILD : NEXT_NOTHING;
+    *next = again ? NEXT_LINEARISE : added > 0 ? NEXT_BUILD : changed ? NEXT_REFRESH : NEXT_NOTHING;
     return FIL_OK;
 }
 
@@ -388,8 +388,13 @@ static FilStatus solve_rounds(Solving *solving, bool *failed, FilError *error) {
         if (*failed) {
             return FIL_OK;
         }
-        fil_arena_release(&world->scratch, mark);
-        FIL_TRY(build_problem(solving, error));
+        if (next == NEXT_REFRESH) { // P and the contacts are the same
+            FIL_TRY(fil_world_problem_refresh(world, solving->step, &solving->rows,
+                                              solving->active.list, &solving->problem, error));
+        } else {
+            fil_arena_release(&world->scratch, mark);
+            FIL_TRY(build_problem(solving, error));
+        }
         FIL_TRY(solve_problem(solving, error));
         FIL_TRY(look_back(solving, &next, error));
     }
