@@ -29,6 +29,7 @@ enum { MAX_WARNINGS = 20, TRIED_STEPS = 4 };
 typedef struct Warnings {
     char text[MAX_WARNINGS][300];
     int count; // may be more than were kept
+    int shown; // printed already
 } Warnings;
 
 static void warn(Warnings *warnings, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -164,13 +165,20 @@ static void print_counts(const char *path, const FilScene *scene) {
                  cli_show_bytes((double)e->result_bytes, b));
 }
 
-static void print_report(const FilScene *scene, double seconds, const Warnings *warnings) {
+// Those that were not printed yet. Steps may take long, the more so when something is wrong.
+static void print_warnings(Warnings *warnings) {
+    for (int k = warnings->shown; k < warnings->count && k < MAX_WARNINGS; k++) {
+        (void)printf("  warning: %s\n", warnings->text[k]);
+    }
+    warnings->shown = warnings->count;
+    (void)fflush(stdout);
+}
+
+static void print_report(const FilScene *scene, double seconds, Warnings *warnings) {
     const double all = seconds * (double)scene->estimate.steps;
     (void)printf("  %.3g ms a step to begin with: at least %.3g s in all, %.3gx real time\n",
                  1e3 * seconds, all, scene->step / fmax(seconds, 1e-12));
-    for (int k = 0; k < warnings->count && k < MAX_WARNINGS; k++) {
-        (void)printf("  warning: %s\n", warnings->text[k]);
-    }
+    print_warnings(warnings);
     if (warnings->count > MAX_WARNINGS) {
         (void)printf("  and %d more warnings\n", warnings->count - MAX_WARNINGS);
     } else if (warnings->count == 0) {
@@ -205,7 +213,7 @@ static void print_json(const char *path, const FilScene *scene, double seconds,
 
 static CliStatus check(const char *path, const Options *options) {
     static Warnings warnings;
-    warnings.count = 0;
+    warnings.count = warnings.shown = 0;
     CliScene counted, from;
     CliStatus status = cli_scene_load(path, &options->set, true, &counted);
     if (status != CLI_FINE) {
@@ -226,6 +234,9 @@ static CliStatus check(const char *path, const Options *options) {
     const int overlap_count = cli_find_overlaps(from.scene, options->threads, overlaps, &status);
     for (int k = 0; k < overlap_count; k++) {
         warn(&warnings, "%s", overlaps[k]);
+    }
+    if (!options->json) {
+        print_warnings(&warnings);
     }
     FilStage *stage = NULL;
     double seconds = 0.0;
