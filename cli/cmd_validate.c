@@ -8,10 +8,12 @@
 
 typedef struct Options {
     bool json;
+    const char *part;
 } Options;
 
 static const CliOption option_table[] = {
     CLI_OPTION_FLAG("json", json, "one JSON object a line, not a table"),
+    CLI_OPTION_TEXT("part", "WORD", part, "only the parts whose title has this word in it"),
 };
 
 typedef struct Part {
@@ -25,6 +27,16 @@ static const Part parts[] = {
     {"rods", "buckling", validate_rod_buckling},
     {"rods", "vibration and energy", validate_rod_dynamics},
     {"rods", "models beside each other", validate_rod_models},
+    {"contact", "stick, slide, roll, rebound", validate_contact_laws},
+    {"contact", "stacks and heaps", validate_contact_stacks},
+    {"contact", "capstan", validate_contact_capstan},
+    {"contact", "knots", validate_contact_knots},
+    {"contact", "momentum", validate_contact_momentum},
+    {"contact", "orbit of a strand on a sphere", validate_contact_orbit},
+    {"contact", "twining", validate_contact_twining},
+    {"contact", "plectoneme", validate_contact_plectoneme},
+    {"contact", "31 spaghetti", validate_contact_spaghetti},
+    {"contact", "hair", validate_contact_hair},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };
 
@@ -79,6 +91,12 @@ void validate_below(Validation *v, const char *name, const char *model, int reso
     v->row(v, name, model, resolution, (double[]){0.0, got, error, allowed}, error <= allowed);
 }
 
+void validate_above(Validation *v, const char *name, const char *model, int resolution,
+                    double least, double got) {
+    double error = got >= least ? 0.0 : least - got; // NaN stays NaN
+    v->row(v, name, model, resolution, (double[]){least, got, error, 0.0}, error <= 0.0);
+}
+
 void validate_fail(Validation *v, const char *name, const char *model, int resolution,
                    const FilError *error) {
     cli_say("%s, %s: %s", name, model, error->text);
@@ -87,7 +105,10 @@ void validate_fail(Validation *v, const char *name, const char *model, int resol
 
 // --- the verb ------------------------------------------------------------------------------------
 
-static bool is_wanted(const Part *part, int argc, char **argv) {
+static bool is_wanted(const Part *part, const char *word, int argc, char **argv) {
+    if (word != NULL && strstr(part->title, word) == NULL) {
+        return false;
+    }
     for (int k = 0; k < argc; k++) {
         if (strcmp(argv[k], part->group) == 0) {
             return true;
@@ -103,7 +124,7 @@ static bool check_groups(int argc, char **argv) {
             known = known || strcmp(argv[k], parts[p].group) == 0;
         }
         if (!known) {
-            cli_say("there is no group \"%s\" to validate; there is rods", argv[k]);
+            cli_say("there is no group \"%s\" to validate; there are rods and contact", argv[k]);
             return false;
         }
     }
@@ -126,16 +147,22 @@ static CliStatus run_validate(const CliVerb *verb, int argc, char **argv) {
     }
     cli_catch_interrupt();
     Validation v = {.row = print_row, .stopped = is_over, .json = options.json};
+    bool first = true;
     for (int p = 0; p < PART_COUNT && !is_over(); p++) {
-        if (!is_wanted(&parts[p], count, argv)) {
+        if (!is_wanted(&parts[p], options.part, count, argv)) {
             continue;
         }
         if (!v.json) {
-            (void)printf("%s%s: %-39s %-9s %4s %14s %14s %9s %9s\n", p > 0 ? "\n" : "",
-                         parts[p].group, parts[p].title, "model", "N", "expected", "got", "error",
-                         "allowed");
+            (void)printf("%s%s: %-*s %-9s %4s %14s %14s %9s %9s\n", first ? "" : "\n",
+                         parts[p].group, 43 - (int)strlen(parts[p].group), parts[p].title, "model",
+                         "N", "expected", "got", "error", "allowed");
         }
+        first = false;
         parts[p].run(&v);
+    }
+    if (first && !is_over()) {
+        cli_say("there is no part whose title has \"%s\" in it", options.part);
+        return CLI_BAD_COMMAND;
     }
     if (!v.json) {
         (void)printf("\n%d passed, %d failed\n", v.passed, v.failed);
@@ -153,10 +180,14 @@ const CliVerb cli_validate = {
     .summary = "check the physics against closed forms and published values",
     .description =
         "Runs the list of cases that Filum is checked against and prints, for each, what is "
-        "expected, what it got, the error and the error allowed. Groups: rods.\n"
+        "expected, what it got, the error and the error allowed. Groups: rods, "
+        "contact. A row marked (comparator) shows what an approximation of others does, and must "
+        "be "
+        "at least what is expected.\n"
         "The exit status is 1 when a case fails.",
     .examples = "filum validate\tevery case\n"
-                "filum validate rods --json\tone object a line, for scripts",
+                "filum validate rods --json\tone object a line, for scripts\n"
+                "filum validate contact --part capstan\tsome cases of a group",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_validate,

@@ -25,6 +25,9 @@ void validate_ratio(Validation *v, const char *name, const char *model, int reso
 /// A number that must not be above `allowed`; what is expected is 0.
 void validate_below(Validation *v, const char *name, const char *model, int resolution, double got,
                     double allowed);
+/// A number that must be at least `least`; what it lacks is the error.
+void validate_above(Validation *v, const char *name, const char *model, int resolution,
+                    double least, double got);
 /// A case that could not be computed at all.
 void validate_fail(Validation *v, const char *name, const char *model, int resolution,
                    const FilError *error);
@@ -34,6 +37,16 @@ void validate_rod_statics(Validation *v);
 void validate_rod_buckling(Validation *v);
 void validate_rod_dynamics(Validation *v);
 void validate_rod_models(Validation *v);
+void validate_contact_laws(Validation *v);
+void validate_contact_stacks(Validation *v);
+void validate_contact_capstan(Validation *v);
+void validate_contact_knots(Validation *v);
+void validate_contact_momentum(Validation *v);
+void validate_contact_orbit(Validation *v);
+void validate_contact_twining(Validation *v);
+void validate_contact_plectoneme(Validation *v);
+void validate_contact_spaghetti(Validation *v);
+void validate_contact_hair(Validation *v);
 
 // --- rods of the cases ---------------------------------------------------------------------------
 

@@ -50,6 +50,39 @@ static void a_solution_satisfies_the_dense_equations(void) {
     }
 }
 
+static void columns_are_solved_as_if_each_were_alone_by_every_variant(void) {
+    enum { COLUMNS = 21 };
+    double band[MOST * 16], dense[MOST * MOST], x[MOST * COLUMNS], y[MOST * COLUMNS];
+    const int widths[] = {0, 1, 8, 10, 13};
+    for (int w = 0; w < 5; w++) {
+        for (int count = 1; count <= COLUMNS; count += 4) {
+            int n = MOST - count;
+            make_matrix(n, widths[w], band, dense);
+            CHECK(fil_band_factor(n, widths[w], band) == 0);
+            for (int v = 0; fil_band_variant(v) != NULL; v++) {
+                for (int i = 0; i < n * count; i++) {
+                    x[i] = sin(3.0 * i);
+                }
+                fil_band_variant(v)->solve_columns(n, widths[w], band, count, x);
+                CHECK(v == 0 || memcmp(x, y, sizeof(double) * (size_t)(n * count)) == 0);
+                memcpy(y, x, sizeof(double) * (size_t)(n * count));
+            }
+            double worst = 0.0;
+            for (int c = 0; c < count; c++) {
+                double one[MOST];
+                for (int i = 0; i < n; i++) {
+                    one[i] = sin(3.0 * (i * count + c));
+                }
+                fil_band_solve(n, widths[w], band, one);
+                for (int i = 0; i < n; i++) {
+                    worst = fmax(worst, fabs(one[i] - x[i * count + c]));
+                }
+            }
+            CHECK(worst < 1e-15);
+        }
+    }
+}
+
 static void the_row_of_a_pivot_that_is_not_positive_is_named(void) {
     double band[MOST * 16], dense[MOST * MOST];
     const double bad[] = {0.0, -1.0, (double)NAN, (double)INFINITY};
@@ -67,8 +100,9 @@ static void the_row_of_a_pivot_that_is_not_positive_is_named(void) {
     }
 }
 
-#define TESTS(X)                                \
-    X(a_solution_satisfies_the_dense_equations) \
+#define TESTS(X)                                                 \
+    X(a_solution_satisfies_the_dense_equations)                  \
+    X(columns_are_solved_as_if_each_were_alone_by_every_variant) \
     X(the_row_of_a_pivot_that_is_not_positive_is_named)
 
 CHECK_MAIN(TESTS)

@@ -35,7 +35,8 @@ SCENE = {
     "events": [{"time": 0.05, "wind": [1, 0, 0]},
                {"time": 0.1, "rod": "strand", "force": [0, 1e-5, 0]},
                {"time": 0.12, "rod": "strand", "length": "10.1 cm"},
-               {"time": 0.15, "gravity": [1, 0, -9.81]}],
+               {"time": 0.15, "gravity": [1, 0, -9.81]},
+               {"time": 0.16, "rod": "strand", "release": "root"}],
     "output": {"every": "6 ms", "save": "40 ms"}}
 
 
@@ -294,8 +295,8 @@ def bad_scenes_and_folders_are_one_clear_sentence():
     fails(3, "did you mean", "run", "scene.json", "--set", "duraton=1")
     fails(3, "step is 0", "run", "scene.json", "--set", "step=0")
     fails(3, "cannot write there", "run", "scene.json", "--out", "/proc/nowhere")
-    fails(3, "release-root\" at 0.05 s cannot be run", "run", "scene.json", "--set",
-          'events=[{"time": 0.05, "rod": "strand", "release": "root"}]')
+    fails(3, "is 1; the scene has 0 joints", "run", "scene.json", "--set",
+          'events=[{"time": 0.05, "unjoin": 1}]')
     fails(2, "--until is \"x\"", "run", "scene.json", "--until", "x")
     with open("broken.json", "w", encoding="utf-8") as file:
         file.write('{ "name": ')

@@ -462,6 +462,99 @@ static void rods_shot_at_each_other_never_pass_through(void) {
     }
 }
 
+// A rod swings round its end at 30 rad/s, by 0.3 rad in a step: on a circle, not on the straight
+// way along which contacts are foreseen. In its way stands another rod, or a post.
+static double overlap_of_swing(FilRodModel model, double angle, bool solid) {
+    FilError error;
+    FilWorldDef def = exact_def(1e-2);
+    memset(def.gravity, 0, sizeof def.gravity);
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    const double upright[3][3] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}};
+    const double place[3] = {0.7 * cos(angle), 0.7 * sin(angle), solid ? 0.0 : -0.5};
+    FilObstacleDef post = {.shape = {.kind = FIL_SHAPE_CYLINDER, .radius = 0.05, .length = 1.0}};
+    FilRodDef other = log_def(model, 0.0), arm = log_def(model, 0.0);
+    FilSurface surface = fil_surface_default();
+    int obstacle;
+    memcpy(post.pose.position, place, sizeof place);
+    memcpy(post.pose.axis, upright, sizeof upright);
+    memcpy(other.root.position, place, sizeof place);
+    memcpy(other.root.axis, upright, sizeof upright);
+    if (solid) {
+        must(fil_world_add_obstacle(world, &post, &surface, &obstacle, &error), &error);
+    } else {
+        (void)add_rod(world, &other, 1);
+    }
+    FilRod *rod = add_rod(world, &arm, 1);
+    const double still[3] = {0.0, 0.0, 0.0}, spin[3] = {0.0, 0.0, 30.0};
+    must(fil_rod_launch(rod, still, spin, &error), &error);
+    double deepest = 0.0;
+    for (int step = 0; step < 6; step++) {
+        FilStepInfo info = take_step(world);
+        deepest = fmax(deepest, info.penetration);
+        CHECK(info.missed_count == 0);
+    }
+    fil_world_destroy(world);
+    return deepest / 0.01; // its radius
+}
+
+static void a_rod_that_swings_at_something_overlaps_by_a_fifth_at_most(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        for (double angle = 0.3; angle < 0.55; angle += 0.05) {
+            CHECK(overlap_of_swing((FilRodModel)model, angle, false) <= 0.2);
+            CHECK(overlap_of_swing((FilRodModel)model, angle, true) <= 0.2);
+        }
+    }
+}
+
+static void a_rod_that_starts_in_the_floor_is_lifted_at_once(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        (void)add_floor(world);
+        FilRodDef rod_def = log_def(model, 0.0095); // by a twentieth of its radius
+        FilRod *rod = add_rod(world, &rod_def, 2);
+        FilStepInfo info = take_step(world);
+        CHECK(info.substeps == 1);
+        CHECK_NEAR(middle_of(rod, 2), 0.01, 0.0, 1e-6);
+        fil_world_destroy(world);
+    }
+}
+
+// Hairs stand on a head, held where they touch it, all around: up to round-off, nothing overlaps.
+static void a_hair_that_is_held_where_it_touches_a_head_does_not_push_it(void) {
+    FilError error;
+    FilWorldDef def = exact_def(1e-2);
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    FilObstacleDef head = {
+        .shape = {.kind = FIL_SHAPE_SPHERE, .radius = 0.09},
+        .pose = {.position = {0.01, 0.02, 1.6}, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+    FilSurface surface = fil_surface_default();
+    int obstacle;
+    must(fil_world_add_obstacle(world, &head, &surface, &obstacle, &error), &error);
+    for (int i = 0; i < 20; i++) {
+        FilRodDef hair = fil_rod_def_default();
+        const double angle = 0.31 * i, sine = sin(angle), cosine = cos(angle);
+        const double axes[3][3] = {{cosine, sine, 0.0}, {-sine, cosine, 0.0}, {0.0, 0.0, 1.0}};
+        hair.element_count = 4;
+        hair.section.radius = 1e-3;
+        hair.section.young = 1e6;
+        for (int k = 0; k < 3; k++) {
+            hair.root.position[k] = head.pose.position[k] + 0.091 * axes[0][k];
+        }
+        memcpy(hair.root.axis, axes, sizeof axes);
+        (void)add_rod(world, &hair, 2);
+    }
+    for (int k = 0; k < 20; k++) {
+        CHECK(take_step(world).outcome == FIL_CONVERGED);
+        int count;
+        const FilContact *contacts = fil_world_contacts(world, &count);
+        for (int i = 0; i < count; i++) {
+            CHECK(contacts[i].b.kind != FIL_BODY_OBSTACLE || contacts[i].a.s > 0.0);
+        }
+    }
+    fil_world_destroy(world);
+}
+
 static void a_joint_holds_a_rod_to_a_body(void) {
     FilError error;
     FilWorldDef def = exact_def(1e-3);
@@ -869,6 +962,9 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(the_same_world_gives_the_same_bits_on_any_number_of_threads)          \
     X(a_world_goes_on_from_its_state_as_if_nothing_had_happened)            \
     X(rods_shot_at_each_other_never_pass_through)                           \
+    X(a_rod_that_swings_at_something_overlaps_by_a_fifth_at_most)           \
+    X(a_rod_that_starts_in_the_floor_is_lifted_at_once)                     \
+    X(a_hair_that_is_held_where_it_touches_a_head_does_not_push_it)         \
     X(a_joint_holds_a_rod_to_a_body)                                        \
     X(a_rod_draped_over_a_cylinder_settles_in_every_model)                  \
     X(regularised_friction_creeps)                                          \

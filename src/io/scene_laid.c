@@ -30,13 +30,17 @@ typedef struct Share {
 static Share share_out(int elements, double length, double arc, bool joints) {
     const double half = joints ? 0.5 : 0.0;
     Share share = {.bent = elements, .first = length / elements, .second = length / elements};
-    if (arc < length && elements > 1) {
+    if (!(arc < length)) {
+        return share;
+    }
+    if (elements > 1) {
         const int wanted = (int)floor(elements * arc / length - half + 0.5);
         share.bent = wanted < 1 ? 1 : wanted > elements - 1 ? elements - 1 : wanted;
         share.second = (length - arc) / (elements - share.bent - half);
         share.first = (arc - half * share.second) / share.bent;
     }
-    if (!(share.first > 0.1 * share.second)) { // the arc is too short for an element of its own
+    // the arc has no element of its own, or too short a one
+    if (elements == 1 || !(share.first > 0.1 * share.second)) {
         share = (Share){.first = length / elements, .second = length / elements};
     }
     return share;

@@ -107,6 +107,17 @@ void fil_band_solve(int n, int width, const double *a, double *x) {
     }
 }
 
+#define FIL_KERNEL_FILE "math/band_kernels.h"
+#include "math/variants.h"
+
+const FilBandKernels *fil_band_variant(int index) {
+    return CHOOSE_VARIANT(index, kernels);
+}
+
+void fil_band_solve_columns(int n, int width, const double *a, int count, double *x) {
+    fil_band_variant(count_variants() - 1)->solve_columns(n, width, a, count, x);
+}
+
 void fil_band_multiply(int n, int width, const double *a, const double *x, double *y) {
     for (int i = 0; i < n; i++) {
         y[i] = a[(ptrdiff_t)i * (width + 1)] * x[i];

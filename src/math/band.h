@@ -11,6 +11,17 @@ int fil_band_factor(int n, int width, double *a);
 /// x <- A^-1 x, for a factored A.
 void fil_band_solve(int n, int width, const double *a, double *x);
 
+/// The same for `count` columns, x row-major [n][count].
+void fil_band_solve_columns(int n, int width, const double *a, int count, double *x);
+
+typedef struct FilBandKernels {
+    const char *name;
+    void (*solve_columns)(int n, int width, const double *a, int count, double *x);
+} FilBandKernels;
+
+/// Every variant from 0 (portable) up, NULL past the last. All give the same bits.
+const FilBandKernels *fil_band_variant(int index);
+
 /// y = A x, for an A that is not factored.
 void fil_band_multiply(int n, int width, const double *a, const double *x, double *y);
 

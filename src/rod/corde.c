@@ -142,6 +142,7 @@ const FilRodTable fil_rod_corde = {
     .place_ends = fil_corde_place_ends,
     .prepare = fil_corde_prepare,
     .solve = fil_corde_solve,
+    .solve_columns = fil_corde_solve_columns,
     .advance = fil_corde_advance,
     .get_velocity = get_velocity,
     .stop = stop,

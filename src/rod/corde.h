@@ -107,6 +107,7 @@ void fil_corde_stiffness(const FilRod *rod, double *out);
 void fil_corde_mass(const FilRod *rod, double *out);
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 void fil_corde_solve(const FilRod *rod, double *x);
+void fil_corde_solve_columns(const FilRod *rod, int count, double *x);
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity);
 double fil_corde_largest_step(const FilRod *rod);
 /// Doubles that the step matrix takes.

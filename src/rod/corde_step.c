@@ -318,6 +318,17 @@ void fil_corde_solve(const FilRod *rod, double *x) {
     }
 }
 
+void fil_corde_solve_columns(const FilRod *rod, int count, double *x) {
+    const FilCorde *corde = rod->data;
+    if (!is_explicit(rod)) {
+        fil_band_solve_columns(rod->dof_count, WIDTH, corde->A, count, x);
+        return;
+    }
+    for (ptrdiff_t k = 0; k < (ptrdiff_t)rod->dof_count * count; k++) {
+        x[k] *= corde->A[k / count];
+    }
+}
+
 static double find_largest(const double *x, int count) {
     double largest = 0.0;
     for (int k = 0; k < count; k++) {

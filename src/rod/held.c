@@ -105,3 +105,11 @@ void fil_rod_solve_held(const FilRod *rod, int count, double *x) {
         }
     }
 }
+
+bool fil_rod_solve_held_columns(const FilRod *rod, int count, double *x) {
+    if (rod->table->solve_columns == NULL || rod->row_count > 0) {
+        return false;
+    }
+    rod->table->solve_columns(rod, count, x);
+    return true;
+}

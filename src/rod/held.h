@@ -21,5 +21,8 @@ bool fil_rod_correct_held(FilRod *rod, double dt, const double *velocity, const 
 
 /// x <- P x for `count` vectors, one after the other.
 void fil_rod_solve_held(const FilRod *rod, int count, double *x);
+/// The same for the columns of x, [dof_count][count]. False, and nothing done, where that is no
+/// faster.
+bool fil_rod_solve_held_columns(const FilRod *rod, int count, double *x);
 
 #endif

@@ -356,6 +356,13 @@ void fil_nodal_solve(const FilRod *rod, double *x) {
     fil_band_solve(rod->dof_count, width, nodal->band + (ptrdiff_t)nodal->first * (width + 1), x);
 }
 
+void fil_nodal_solve_columns(const FilRod *rod, int count, double *x) {
+    const FilNodal *nodal = rod->data;
+    int width = fil_nodal_width(nodal);
+    fil_band_solve_columns(rod->dof_count, width,
+                           nodal->band + (ptrdiff_t)nodal->first * (width + 1), count, x);
+}
+
 // What an end that slides, and its ghost with it, moved by along its axis is a mean over the step:
 // its velocity there is the unknown.
 static void set_sliding_velocity(FilRod *rod, int end, const double axis[3], double along) {

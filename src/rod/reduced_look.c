@@ -49,28 +49,6 @@ void fil_reduced_at(const FilRod *rod, int element, double u, FilPose *pose, Fil
     }
 }
 
-void fil_reduced_sample(const FilRod *rod, const FilRodPlace *places, int count, double *points,
-                        double *rates) {
-    const FilReduced *data = fil_reduced(rod);
-    enum { BATCH = 8 * FIL_LANES };
-    FilReducedSection sections[BATCH];
-    for (int first = 0; first < count; first += BATCH) {
-        int some = count - first < BATCH ? count - first : BATCH;
-        fil_reduced_sections(rod, places + first, some, sections);
-        for (int k = 0; k < some; k++) {
-            size_t i = (size_t)places[first + k].element;
-            double *point = points + 3 * (ptrdiff_t)(first + k);
-            FilRate rate;
-            fil_apply3(data->frame + 9 * i, sections[k].place, point);
-            fil_add3(1.0, data->place + 3 * i, point);
-            if (rates != NULL) {
-                move_section(data, (int)i, &sections[k], &rate);
-                fil_copy3(rate.velocity, rates + 3 * (ptrdiff_t)(first + k));
-            }
-        }
-    }
-}
-
 // Add the columns of element i: its section (or end) moves by travel and theta, and x rigidly with
 // it at `from`.
 static void add_columns(const FilRod *rod, int element, const double *travel, const double *theta,

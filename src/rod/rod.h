@@ -129,6 +129,8 @@ struct FilRodTable {
     double (*turning)(const FilRod *rod, const double *velocity);
     // x <- A^-1 x, for the A of the last prepare(); O(N).
     void (*solve)(const FilRod *rod, double *x);
+    // The same for the columns of x, [dof_count][count]. NULL: one at a time.
+    void (*solve_columns)(const FilRod *rod, int count, double *x);
     // Take the step with the velocity v+ of its end; time moves too.
     void (*advance)(FilRod *rod, double dt, const double *velocity);
 

@@ -22,6 +22,10 @@ static void rod_solve(const void *self, int count, double *x) {
     fil_rod_solve_held(self, count, x);
 }
 
+static bool rod_solve_columns(const void *self, int count, double *x) {
+    return fil_rod_solve_held_columns(self, count, x);
+}
+
 static bool rod_free_step(void *self, double dt, double *velocity) {
     FilRod *rod = self;
     FilRodStepInfo info;
@@ -76,6 +80,7 @@ const FilBodyTable fil_body_rod = {
     .prepare = rod_prepare,
     .correct = rod_correct,
     .solve = rod_solve,
+    .solve_columns = rod_solve_columns,
     .free_step = rod_free_step,
     .advance = rod_advance,
     .get_velocity = rod_get_velocity,
@@ -100,6 +105,13 @@ static void rigid_solve(const void *self, int count, double *x) {
     for (int k = 0; k < count; k++) {
         fil_rigid_solve(self, x + FIL_RIGID_DOF * (ptrdiff_t)k);
     }
+}
+
+static bool rigid_solve_columns(const void *self, int count, double *x) {
+    (void)self;
+    (void)count;
+    (void)x;
+    return false;
 }
 
 static bool rigid_free_step(void *self, double dt, double *velocity) {
@@ -159,6 +171,7 @@ static void rigid_set_state(void *self, const double *state) {
 const FilBodyTable fil_body_rigid = {
     .prepare = rigid_prepare,
     .solve = rigid_solve,
+    .solve_columns = rigid_solve_columns,
     .free_step = rigid_free_step,
     .advance = rigid_advance,
     .get_velocity = rigid_get_velocity,

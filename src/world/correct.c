@@ -5,9 +5,11 @@
 // displacement in the sense of the step's own inertia and stiffness that leaves no overlap,
 //     dx = dt P H_N^T p,    0 <= p  orthogonal to  W_NN p + (gap + dt u_N) / dt >= 0:
 // a contact problem without friction. Overlaps below a small part of the margins are left.
-// Joints take no part: the next step mends what moved them. W_NN is softened by a small part of its
-// largest entry: what can hardly be moved, as a rod next to a clamp, is moved a little, else the
-// rest of it would be thrown far.
+// Joints take no part: the next step mends what moved them.
+//
+// A rod next to a clamp can hardly be moved, and the rest of it would be thrown far. So (1) an
+// overlap that is deep beside how far away the clamp is stays; (2) no point of a rod is moved much
+// farther than its deepest overlap (step.c); (3) a part of a step mends its part of an overlap.
 #include "problem.h"
 
 #include <math.h>
@@ -15,9 +17,10 @@
 
 #include "base/error.h"
 #include "math/vector.h"
+#include "rod/rod.h"
 
 static const double allowed = 0.01; // of the margins
-static const double soft = 1e-3;    // of the largest diagonal entry
+static const double sharpest = 0.1; // rad: how a rod may be bent next to where it is held
 
 // Where contact i will be at the end of the step, m.
 static double gap_after(const FilWorldTry *step, int i) {
@@ -28,9 +31,43 @@ bool fil_contact_overlaps(const FilWorkContact *contact, double gap) {
     return contact->kind == FIL_BLOCK_COULOMB && gap < -allowed * contact->margin;
 }
 
-static bool is_needed(const FilWorldTry *step, const int *active, int count) {
+// How far along a rod a place is from the next end that is held, m.
+static double reach_of(const FilWorld *world, const FilPlace *place) {
+    const FilRod *rod = world->bodies[place->body].self;
+    const FilPiece *piece = &world->pieces[place->piece];
+    double s = piece->s[0] + place->t * (piece->s[1] - piece->s[0]), reach = HUGE_VAL;
+    if (rod->root_end.kind != FIL_END_FREE) {
+        reach = s * rod->state[1];
+    }
+    if (rod->tip_end.kind != FIL_END_FREE) {
+        reach = fmin(reach, (1.0 - s) * rod->state[1]);
+    }
+    return reach;
+}
+
+// Whether an overlap is mended: joints are not, nor are contacts whose bodies would have to be bent
+// sharply next to where they are held.
+static bool is_mended(const FilWorld *world, const FilWorldTry *step, int i) {
+    const FilWorkContact *contact = &step->contacts[i];
+    const FilPlace *places[2] = {&contact->a, &contact->b};
+    if (contact->kind != FIL_BLOCK_COULOMB) {
+        return false;
+    }
+    for (int side = 0; side < 2; side++) {
+        int body = places[side]->body;
+        if (body >= 0 && (world->bodies[body].kind != FIL_BODY_ROD ||
+                          -gap_after(step, i) < sharpest * reach_of(world, places[side]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_needed(const FilWorld *world, const FilWorldTry *step, const int *active,
+                      int count) {
     for (int a = 0; a < count; a++) {
-        if (fil_contact_overlaps(&step->contacts[active[a]], gap_after(step, active[a]))) {
+        if (fil_contact_overlaps(&step->contacts[active[a]], gap_after(step, active[a])) &&
+            is_mended(world, step, active[a])) {
             return true;
         }
     }
@@ -40,36 +77,33 @@ static bool is_needed(const FilWorldTry *step, const int *active, int count) {
 FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *rows,
                             const int *active, const FilFrictionProblem *problem, FilError *error) {
     int n = problem->block_count, blocks = problem->blocks.start[n];
-    step->shifted = is_needed(step, active, n);
+    step->shifted = is_needed(world, step, active, n);
     if (!step->shifted) {
         return FIL_OK;
     }
+    const double part = fmin(1.0, step->dt / world->def.step);
     double *value = FIL_NEW(&world->scratch, double, (size_t)blocks + 1);
     double *b = FIL_NEW(&world->scratch, double, (size_t)n + 1);
     double *p = FIL_NEW_ZEROED(&world->scratch, double, (size_t)n + 1);
     double *r = FIL_NEW_ZEROED(&world->scratch, double, 3 * (size_t)step->contact_count + 1);
-    double *compliance = FIL_NEW(&world->scratch, double, (size_t)n + 1), largest = 0.0;
     FilBlockKind *kinds = FIL_NEW(&world->scratch, FilBlockKind, (size_t)n + 1);
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts", n);
     }
     for (int k = 0; k < blocks; k++) {
         value[k] = problem->blocks.value[9 * (ptrdiff_t)k];
-        largest = fmax(largest, value[k]); // which is on the diagonal
     }
     for (int a = 0; a < n; a++) {
-        bool joint = step->contacts[active[a]].kind != FIL_BLOCK_COULOMB;
-        b[a] = joint ? 0.0 : gap_after(step, active[a]) / step->dt;
-        kinds[a] = joint ? FIL_BLOCK_FREE : FIL_BLOCK_UNILATERAL;
-        compliance[a] = soft * largest;
+        bool left = !is_mended(world, step, active[a]);
+        b[a] = left ? 0.0 : part * gap_after(step, active[a]) / step->dt;
+        kinds[a] = left ? FIL_BLOCK_FREE : FIL_BLOCK_UNILATERAL;
     }
     FilFrictionProblem normals = {.block_count = n,
                                   .block_size = 1,
                                   .kinds = kinds,
                                   .form = FIL_FORM_BLOCKS,
                                   .blocks = {problem->blocks.start, problem->blocks.column, value},
-                                  .b = b,
-                                  .compliance = compliance};
+                                  .b = b};
     FilFrictionSettings settings = fil_friction_settings_default();
     settings.tolerance = 1e-4;
     settings.thread_count = world->threads;

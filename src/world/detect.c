@@ -524,23 +524,30 @@ static void remember(const FilWorld *world, FilWorkContact *contact) {
 
 // --- roots ---------------------------------------------------------------------------------------
 
-// The obstacle that a piece overlaps, or -1.
-static int find_overlap(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece) {
+// The obstacle that a piece overlaps by `depth` or more, or -1.
+static int find_overlap(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece,
+                        double depth) {
     FilTouch touches[FIL_TOUCH_MAX];
     for (int i = 0; i < world->obstacle_count; i++) {
         const FilPiece *solid = &world->pieces[world->obstacles[i].piece];
-        if (touch_within(world, step, piece, solid, 0.0, touches) > 0) {
-            return i;
+        int count = touch_within(world, step, piece, solid, fmax(0.0, -depth), touches);
+        for (int k = 0; k < count; k++) {
+            if (touches[k].gap <= -depth) {
+                return i;
+            }
         }
     }
     return -1;
 }
 
 // The pieces next to an end of a rod, for as long as they overlap an obstacle, are rooted there.
+// Hair that starts on a head just touches it, and round-off must not tell whether it is rooted: the
+// first piece is if it touches, the others if they overlap beyond doubt.
 static void root_end(FilWorld *world, const FilWorldTry *step, const FilBody *body, bool tip) {
+    const double small = 1e-3 * body->radius;
     for (int k = 0; k < body->piece_count; k++) {
         int at = body->first_piece + (tip ? body->piece_count - 1 - k : k);
-        int obstacle = find_overlap(world, step, &world->pieces[at]);
+        int obstacle = find_overlap(world, step, &world->pieces[at], k == 0 ? -small : small);
         if (obstacle < 0) {
             return;
         }

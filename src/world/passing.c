@@ -4,6 +4,8 @@
 // line. Candidates are those of the broad phase; where a piece went farther than its box foresaw,
 // the broad phase is done again with the boxes of what really happened.
 //
+// A step must not press two rods into each other, either, by more than a fifth of a radius.
+//
 // At the start the centrelines of a pair were at least the sum of the radii apart, less the deepest
 // overlap of all contacts. Pairs that did not go as far as that together cannot have met, nor those
 // whose swept boxes, without radius, are apart; the others are tested (collide/sweep.h).
@@ -14,10 +16,13 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "collide/segment.h"
 #include "collide/sweep.h"
+#include "collide/touch.h"
 #include "math/vec3.h"
 
 static const double least_cosine = 0.54; // about 1 rad
+static const double most_pressed = 0.2;  // of the thinner radius: overlap that a step may bring
 
 typedef struct Sweeping {
     const FilWorld *world;
@@ -27,6 +32,7 @@ typedef struct Sweeping {
     double *way;          // [piece_count] how far a point of it went, at most
     double overlap;       // m: deepest at the start
     bool *passed;         // [pair_count]
+    bool *pressed;        // [pair_count]
 } Sweeping;
 
 static bool is_capsule(const FilWorld *world, const FilPiece *piece) {
@@ -99,18 +105,53 @@ static double radius_of(const FilWorld *world, const FilPiece *piece) {
     return is_capsule(world, piece) ? world->bodies[piece->body].radius : 0.0;
 }
 
-// Whether two pieces went less far than they were apart.
-static bool is_far(const Sweeping *sweeping, const int pair[2]) {
-    const FilPiece *a = &sweeping->world->pieces[pair[0]], *b = &sweeping->world->pieces[pair[1]];
-    double apart = radius_of(sweeping->world, a) + radius_of(sweeping->world, b);
-    return sweeping->way[pair[0]] + sweeping->way[pair[1]] < apart - sweeping->overlap;
+// Whether a rod overlaps another one or a solid by more than it may, at the start (0) or the end
+// (1).
+static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPiece *b, int when) {
+    const FilWorld *world = sweeping->world;
+    const double radius = world->bodies[a->body].radius;
+    double path[2][2][2][3];
+    paths_of(sweeping, a, path[0]);
+    FilTouch touches[FIL_TOUCH_MAX];
+    if (is_capsule(world, b)) {
+        const double other = world->bodies[b->body].radius;
+        paths_of(sweeping, b, path[1]);
+        return fil_touch_capsules(FIL_POINTS(path[0][when]), radius, FIL_POINTS(path[1][when]),
+                                  other, -most_pressed * fmin(radius, other), touches) > 0;
+    }
+    FilShape shape;
+    FilPose pose[2];
+    poses_of(sweeping, b, &shape, pose);
+    return fil_touch_capsule_shape(FIL_POINTS(path[0][when]), radius, &shape, &pose[when],
+                                   -most_pressed * radius, touches) > 0;
+}
+
+// Whether the step pressed a rod into another one, or into a solid: contacts hold along straight
+// ways, and what turns does not go straight. What overlapped before is not the step's doing.
+static bool did_press(const Sweeping *sweeping, const int pair[2]) {
+    const FilWorld *world = sweeping->world;
+    const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
+    if (!is_capsule(world, a)) {
+        const FilPiece *swap = a;
+        a = b;
+        b = swap;
+    }
+    return is_capsule(world, a) && is_pressed(sweeping, a, b, 1) && !is_pressed(sweeping, a, b, 0);
 }
 
 static void sweep_range(void *context, int first, int last) {
     const Sweeping *sweeping = context;
+    const FilWorld *world = sweeping->world;
     for (int k = first; k < last; k++) {
         const int *pair = sweeping->step->pairs[k];
-        sweeping->passed[k] = !is_far(sweeping, pair) && did_pass(sweeping, pair);
+        const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
+        double radii[2] = {radius_of(world, a), radius_of(world, b)};
+        bool rods = radii[0] > 0.0 && radii[1] > 0.0;
+        double apart = radii[0] + radii[1];
+        double pressed = most_pressed * (rods ? fmin(radii[0], radii[1]) : apart);
+        double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
+        sweeping->passed[k] = closer >= apart && did_pass(sweeping, pair);
+        sweeping->pressed[k] = closer > pressed && did_press(sweeping, pair);
     }
 }
 
@@ -213,6 +254,7 @@ FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPos
         FIL_TRY(find_pairs_again(world, step, after, error));
     }
     bool *passed = FIL_NEW(&world->scratch, bool, (size_t)step->pair_count + 1);
+    bool *pressed = FIL_NEW(&world->scratch, bool, (size_t)step->pair_count + 1);
     double *way = FIL_NEW(&world->scratch, double, (size_t)world->piece_count + 1);
     int *found = FIL_NEW(&world->scratch, int, (size_t)step->pair_count + 1);
     if (world->scratch.failed) {
@@ -225,11 +267,13 @@ FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPos
                          .poses = poses,
                          .way = way,
                          .overlap = deepest_overlap(step),
-                         .passed = passed};
+                         .passed = passed,
+                         .pressed = pressed};
     fil_parallel_ranges(world->piece_count, 256, world->threads, way_range, &sweeping);
     fil_parallel_ranges((int)step->pair_count, 64, world->threads, sweep_range, &sweeping);
     *passed_pairs = (FilPassed){.list = found, .whirled = did_whirl(world, step, after)};
     for (int k = 0; k < (int)step->pair_count; k++) {
+        passed_pairs->pressed = passed_pairs->pressed || pressed[k];
         if (passed[k]) {
             found[passed_pairs->count++] = k;
         }

@@ -9,6 +9,8 @@ typedef struct FilPassed {
     int *list; // candidates (indices of step->pairs, ascending) whose centrelines met
     int count;
     bool whirled; // a rod turned by more than about a radian: nobody knows where it was on its way
+    bool pressed; // a rod overlaps something by more than a fifth of its radius that it did not
+                  // before
 } FilPassed;
 
 /// What happened between the start of the step and now. `poses` are those of the rigid bodies'

@@ -102,7 +102,20 @@ static FilStatus reserve_bodies(FilWorld *world, Build *build, FilError *error) 
 
 // --- W of a body ---------------------------------------------------------------------------------
 
-// X = P H^T, [m][rows]: the solves one row at a time, turned over.
+// H^T, [m][rows].
+static void fill_columns(const Build *build, int m, int first, int count, double *X) {
+    ptrdiff_t rows = 3 * (ptrdiff_t)count;
+    memset(X, 0, sizeof(double) * (size_t)m * (size_t)rows);
+    for (int k = 0; k < count; k++) {
+        const FilIncidence *incidence = member_of(build, first + k);
+        for (int e = 0; e < 3 * incidence->width; e++) {
+            int row = e / incidence->width, c = incidence->first + e % incidence->width;
+            X[c * rows + 3 * (ptrdiff_t)k + row] = incidence->H[e];
+        }
+    }
+}
+
+// X = P H^T, [m][rows], where the solves go one row at a time; turned over.
 static void spread_rows(const Build *build, const FilBody *body, int first, int count, double *X,
                         double *work) {
     int m = body->dof_count, rows = 3 * count;
@@ -131,9 +144,11 @@ static void spread_rows_dense(const Build *build, const FilBody *body, int first
     for (int k = 0; k < m; k++) {
         P[(ptrdiff_t)k * (m + 1)] = 1.0;
     }
-    body->table->solve(body->self, m, P);
+    if (!body->table->solve_columns(body->self, m, P)) { // P is symmetric
+        body->table->solve(body->self, m, P);
+    }
     for (int c = 0; c < m; c++) {
-        const double *column = P + (ptrdiff_t)c * m; // P is symmetric
+        const double *column = P + (ptrdiff_t)c * m;
         for (int k = 0; k < count; k++) {
             const FilIncidence *incidence = member_of(build, first + k);
             for (int row = 0; row < 3; row++) {
@@ -178,7 +193,10 @@ static void make_body(void *context, int body) {
     if (rows > m) {
         spread_rows_dense(build, self, first, count, X, work);
     } else {
-        spread_rows(build, self, first, count, X, work);
+        fill_columns(build, (int)m, first, count, X);
+        if (!self->table->solve_columns(self->self, (int)rows, X)) {
+            spread_rows(build, self, first, count, X, work);
+        }
     }
     multiply_rows(build, first, count, X, build->own[body]);
 }

@@ -6,6 +6,7 @@
 #include "world.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 #include "solve.h"
 
 static const double most_gain = 2e-3; // of the kinetic energy, in a step
+static const double most_lever = 4.0; // how many times farther than an overlap a rod is moved
 
 static const int few_dofs = 2000;
 
@@ -230,7 +232,46 @@ typedef struct Moving {
     FilWorld *world;
     const FilWorldTry *step;
     bool *failed, *gained; // [body_count]
+    double *depth;         // [body_count + 1] m: how deep it overlaps; where something is moved
+    double **work;         // [threads]
 } Moving;
+
+// Move a rod along the correction, but no point of it much farther than `depth`, how deep it
+// overlaps: what is next to a clamp would throw the rest of it about.
+static void move_rod(const FilBody *body, const double *shift, double depth, double *work) {
+    const FilRod *rod = body->self;
+    double farthest = 0.0;
+    FilPose pose;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int e = 0; e < rod->element_count; e++) {
+            double *at = work + 3 * (ptrdiff_t)e, way[3];
+            rod->table->at(rod, e, 1.0, &pose, NULL);
+            fil_subtract3(pose.position, at, way);
+            farthest = pass == 1 ? fmax(farthest, fil_norm3(way)) : 0.0;
+            fil_copy3(pose.position, at);
+        }
+        if (pass == 0) {
+            body->table->move(body->self, shift);
+        }
+    }
+    double part = most_lever * depth / farthest;
+    if (part < 1.0) { // back by what is too much
+        for (int k = 0; k < body->dof_count; k++) {
+            work[k] = (part - 1.0) * shift[k];
+        }
+        body->table->move(body->self, work);
+    }
+}
+
+static void move_body(const Moving *moving, int i) {
+    const FilBody *body = &moving->world->bodies[i];
+    const double *shift = moving->step->shift + body->first_dof;
+    if (body->kind == FIL_BODY_ROD) {
+        move_rod(body, shift, moving->depth[i], moving->work[fil_thread_index()]);
+    } else {
+        body->table->move(body->self, shift);
+    }
+}
 
 static void advance_range(void *context, int first, int last) {
     const Moving *moving = context;
@@ -244,9 +285,39 @@ static void advance_range(void *context, int first, int last) {
         moving->gained[i] =
             !moving->failed[i] && did_gain(body, moving->step, moving->step->energies[i]);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
-            body->table->move(body->self, moving->step->shift + body->first_dof);
+            move_body(moving, i);
         }
     }
+}
+
+// How deep every body overlaps, and scratch for every thread, where something is to be moved.
+static FilStatus find_depths(FilWorld *world, const FilWorldTry *step, Moving *moving,
+                             FilError *error) {
+    size_t most = 1;
+    for (int i = 0; i < world->rod_count; i++) {
+        const FilBody *body = &world->bodies[world->rods[i]];
+        const FilRod *rod = body->self;
+        size_t need = 3 * (size_t)rod->element_count + (size_t)body->dof_count;
+        most = need > most ? need : most;
+    }
+    moving->depth = FIL_NEW_ZEROED(&world->scratch, double, (size_t)world->body_count + 1);
+    moving->work = FIL_NEW(&world->scratch, double *, world->threads);
+    for (int t = 0; !world->scratch.failed && t < world->threads; t++) {
+        moving->work[t] = FIL_NEW(&world->scratch, double, most);
+    }
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
+                        world->body_count);
+    }
+    for (int i = 0; i < step->contact_count; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        const int bodies[2] = {contact->a.body, contact->b.body};
+        for (int side = 0; side < 2; side++) {
+            double *depth = &moving->depth[bodies[side] < 0 ? world->body_count : bodies[side]];
+            *depth = fmax(*depth, -contact->gap);
+        }
+    }
+    return FIL_OK;
 }
 
 static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, bool *failed,
@@ -258,9 +329,13 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, bool *
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
                         world->body_count);
     }
+    if (step->shifted) {
+        FIL_TRY(find_depths(world, step, &moving, error));
+    }
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
     *failed = *gained = false;
     for (int i = 0; i < world->body_count; i++) {
+        world->culprit = moving.failed[i] && !*failed ? i : world->culprit;
         *failed = *failed || moving.failed[i];
         *gained = *gained || moving.gained[i];
     }
@@ -398,6 +473,18 @@ typedef struct Round {
     FilPassed passed;
 } Round;
 
+// The first body whose velocities are no numbers, or -1.
+static int find_culprit(const FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        const double *v = body->touched ? step->free_velocity : step->after;
+        if (!fil_all_finite(v + body->first_dof, body->dof_count)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 // Solve the step with the contacts that are known, and take it.
 static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info, Round *round,
                           FilError *error) {
@@ -410,6 +497,7 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
     FIL_TRY(fil_world_solve(world, step, info, &round->failed, error));
     round->woken = !round->failed && fil_world_wake_pressed(world, step);
     if (round->failed || round->woken) {
+        world->culprit = round->failed ? find_culprit(world, step) : -1;
         return FIL_OK;
     }
     double start = fil_seconds();
@@ -447,7 +535,7 @@ static FilStatus try_round(FilWorld *world, FilWorldTry *step, const FilPose *po
     double start = fil_seconds();
     FilStatus status = fil_world_find_passed(world, step, poses, &round->passed, error);
     info->seconds.sweep += fil_seconds() - start;
-    round->violent = round->violent || round->passed.whirled;
+    round->violent = round->violent || round->passed.whirled || round->passed.pressed;
     return status;
 }
 
@@ -499,6 +587,23 @@ FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo 
     return FIL_OK;
 }
 
+// No step is short enough: who, and what may help.
+static FilStatus fail_step(const FilWorld *world, double dt, FilError *error) {
+    const FilBody *body = world->culprit >= 0 ? &world->bodies[world->culprit] : NULL;
+    char who[40] = "the world", hint[60] = "";
+    if (body != NULL) {
+        bool rod = body->kind == FIL_BODY_ROD;
+        double safe = rod ? fil_rod_largest_step(body->self) : HUGE_VAL;
+        (void)snprintf(who, sizeof who, "%s %d", rod ? "rod" : "rigid body", body->index);
+        if (safe > 0.0 && safe < dt) {
+            (void)snprintf(hint, sizeof hint, "; a step of %.1g s may do", safe);
+        }
+    }
+    return fil_fail(error, FIL_E_ARGUMENT,
+                    "at time %g s %s leaves the range of numbers even with a step of %g s%s",
+                    world->time, who, dt, hint);
+}
+
 FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
     FilStepInfo unused = {0};
     FilStepInfo *result = info != NULL ? info : &unused;
@@ -524,10 +629,7 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
             left *= 2;
             calm = 0;
         } else {
-            return fil_fail(error, FIL_E_ARGUMENT,
-                            "at time %g s the world leaves the range of numbers even with a step "
-                            "of %g s",
-                            world->time, ldexp(world->def.step, -depth));
+            return fail_step(world, ldexp(world->def.step, -depth), error);
         }
     }
     world->step_count++;

@@ -143,6 +143,7 @@ struct FilWorld {
 
     FilProblemWatch *watch; // NULL: nobody looks
     void *watch_user;
+    int culprit; // body that refused the last step, or -1
 
     double time;
     int64_t step_count;
