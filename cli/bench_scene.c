@@ -4,7 +4,7 @@
 // the most contacts that press. (Contacts within reach would not do: a bundle in free fall has more
 // of them than the heap that it becomes, and nothing to solve.) Two rings of 200 steps are enough
 // to know it: the last ones, and the best window so far, into which the last ones are copied
-// whenever they beat it. Of a scene that the clock cut before its 200th step the busiest half
+// whenever they beat it. Of a scene that the clock cut before its 400th step the busiest half
 // counts: scenes begin with few contacts. Beside the clock stands the time of the processor, which
 // is what a step takes on a machine that has nothing else to do.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
@@ -32,7 +32,7 @@ typedef struct Meter {
     FilStage *stage;
     Step last[BENCH_WINDOW], best[BENCH_WINDOW];
     int64_t last_sum, best_sum; // of contacts that press
-    int best_count;
+    int best_count, best_first; // steps, and where the first of them is
     double began, shown;
     bool live;
 } Meter;
@@ -74,6 +74,7 @@ static void add_step(Meter *meter, const FilStepInfo *info, double cpu) {
         memcpy(meter->best, meter->last, sizeof meter->best);
         meter->best_sum = meter->last_sum;
         meter->best_count = run->steps < BENCH_WINDOW ? (int)run->steps : BENCH_WINDOW;
+        meter->best_first = run->steps < BENCH_WINDOW ? 0 : (int)(run->steps % BENCH_WINDOW);
     }
     run->unconverged += info->outcome != FIL_CONVERGED;
     run->halved += info->substeps > 1;
@@ -101,22 +102,24 @@ static double find_median(double *values, int count) {
     return count > 0 ? 0.5 * (values[(count - 1) / 2] + values[count / 2]) : (double)NAN;
 }
 
-// Of the steps in `best`, which are in order, the consecutive half with the most contacts that
-// press, to the front.
-static void keep_half(Meter *meter) {
-    const int half = (meter->best_count + 1) / 2;
+static const FilStepInfo *best_at(const Meter *meter, int k) {
+    return &meter->best[(meter->best_first + k) % BENCH_WINDOW].info;
+}
+
+// Of the steps in `best` the `count` consecutive ones in which the most contacts press.
+static void narrow_window(Meter *meter, int count) {
     int first = 0;
     int64_t sum = 0, best = -1;
     for (int k = 0; k < meter->best_count; k++) {
-        sum += meter->best[k].info.active_count;
-        sum -= k >= half ? meter->best[k - half].info.active_count : 0;
-        if (k >= half - 1 && sum > best) {
+        sum += best_at(meter, k)->active_count;
+        sum -= k >= count ? best_at(meter, k - count)->active_count : 0;
+        if (k >= count - 1 && sum > best) {
             best = sum;
-            first = k - half + 1;
+            first = k - count + 1;
         }
     }
-    memmove(meter->best, meter->best + first, sizeof *meter->best * (size_t)half);
-    meter->best_count = half;
+    meter->best_first = (meter->best_first + first) % BENCH_WINDOW;
+    meter->best_count = count;
     meter->best_sum = best;
 }
 
@@ -124,13 +127,13 @@ static void sum_window(Meter *meter) {
     BenchRun *run = meter->run;
     double wall[BENCH_WINDOW] = {0}, cpu[BENCH_WINDOW] = {0};
     double contacts = 0.0, iterations = 0.0;
-    if (run->cut && run->steps < BENCH_WINDOW && run->steps > 0) {
-        keep_half(meter);
+    if (run->cut && run->steps < 2LL * BENCH_WINDOW && run->steps > 0) {
+        narrow_window(meter, (int)(run->steps + 1) / 2);
     }
     for (int k = 0; k < meter->best_count; k++) {
-        const FilStepInfo *info = &meter->best[k].info;
+        const FilStepInfo *info = best_at(meter, k);
         wall[k] = info->seconds.total;
-        cpu[k] = meter->best[k].cpu;
+        cpu[k] = meter->best[(meter->best_first + k) % BENCH_WINDOW].cpu;
         run->window_cpu += cpu[k];
         contacts += info->contact_count;
         iterations += info->iterations;

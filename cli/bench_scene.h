@@ -25,7 +25,7 @@ typedef struct BenchPlan {
 } BenchPlan;
 
 // What came of it. The window is the 200 consecutive steps in which the most contacts press; when
-// there were fewer steps all of them, or of a scene that was cut the busiest half.
+// there were fewer steps all of them; of a scene that was cut at most the busiest half.
 typedef struct BenchRun {
     double dt;         // s
     long long pieces;  // capsules

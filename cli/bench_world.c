@@ -126,13 +126,13 @@ static void print_heading(const BenchOptions *options) {
     (void)printf(
         "Scenes: the median of the %d consecutive steps in which most contacts press; "
         "tolerance %g, %d thread%s, one run\non this machine, at most %g s a scene. * marks "
-        "a scene that was cut; of fewer than %d steps the busiest half\ncounts. cpu is "
+        "a scene that was cut, of which at most the busiest half\ncounts. cpu is "
         "processor time. Contacts within reach, those that press and nu are the most of "
         "all steps.\n\n"
         "%-14s %8s %7s %5s %6s %9s %9s %8s %6s %7s %-22s %8s %8s  %s\n",
         BENCH_WINDOW, options->tol, options->threads, options->threads == 1 ? "" : "s",
-        options->seconds, BENCH_WINDOW, "scene", "contacts", "press", "nu", "dt ms", "s/step",
-        "cpu", "residual", "unconv", "x real", "seed or rival", "at least", "hoped", "which is");
+        options->seconds, "scene", "contacts", "press", "nu", "dt ms", "s/step", "cpu", "residual",
+        "unconv", "x real", "seed or rival", "at least", "hoped", "which is");
     (void)fflush(stdout);
 }
 
@@ -208,8 +208,8 @@ void bench_world_print_json(const BenchRun *run) {
 
 static void print_phases(const Result *results, int count) {
     (void)printf(
-        "\nShare of the time in these windows, %%; their means; all steps; the most memory "
-        "so far.\n\n%-14s",
+        "\nShare of the time in these windows, %%; their means; all steps; the most memory."
+        "\n\n%-14s",
         "scene");
 #define NAME(phase) (void)printf(" %8s", #phase);
     CLI_PHASES(NAME)

@@ -58,8 +58,8 @@ static bool did_press(const FilWorkContact *contact) {
 
 // Impulses to start from: those of the step before, turned into the contact's axes; 0 where it did
 // not press. Tried for those: what would stop the contact were it alone, which is far too much
-// where many close at once (three times the time of a solve), and what new contacts would need if
-// they shared the work, which is no better than 0 (filum bench world --table guess).
+// where many close at once (up to twice the iterations of a solve), and what new contacts would
+// need if they shared the work, which is no better than 0 (filum bench world --table guess).
 static void guess_impulse(const FilWorkContact *contact, double r[3]) {
     memset(r, 0, 3 * sizeof(double));
     for (int row = 0; row < 3 && contact->known; row++) {
