@@ -555,6 +555,36 @@ static void a_hair_that_is_held_where_it_touches_a_head_does_not_push_it(void) {
     fil_world_destroy(world);
 }
 
+static void lower_slowly(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->position[2] -= 0.1 * time;
+}
+
+// What holds it is stronger than the floor; the rest of the rod lies on it.
+static void a_held_end_that_is_driven_into_the_floor_breaks_nothing(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        (void)add_floor(world);
+        FilRodDef rod_def = log_def(model, 0.012);
+        rod_def.section.young = 1e7;
+        rod_def.root_end = (FilRodEnd){.kind = FIL_END_CLAMPED, .motion = lower_slowly};
+        FilRod *rod = add_rod(world, &rod_def, 2);
+        double most = 0.0;
+        for (int k = 0; k < 100; k++) {
+            CHECK(take_step(world).outcome == FIL_CONVERGED);
+            int count;
+            const FilContact *contacts = fil_world_contacts(world, &count);
+            for (int i = 0; i < count; i++) {
+                most = fmax(most, contacts[i].impulse[2]);
+            }
+        }
+        CHECK(most < 100.0 * g * def.step); // N s: it pries, next to the clamp
+        CHECK(middle_of(rod, 2) > 0.0099);
+        fil_world_destroy(world);
+    }
+}
+
 static void a_joint_holds_a_rod_to_a_body(void) {
     FilError error;
     FilWorldDef def = exact_def(1e-3);
@@ -965,6 +995,7 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(a_rod_that_swings_at_something_overlaps_by_a_fifth_at_most)           \
     X(a_rod_that_starts_in_the_floor_is_lifted_at_once)                     \
     X(a_hair_that_is_held_where_it_touches_a_head_does_not_push_it)         \
+    X(a_held_end_that_is_driven_into_the_floor_breaks_nothing)              \
     X(a_joint_holds_a_rod_to_a_body)                                        \
     X(a_rod_draped_over_a_cylinder_settles_in_every_model)                  \
     X(regularised_friction_creeps)                                          \

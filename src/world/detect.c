@@ -258,6 +258,21 @@ static bool is_next(const FilWorld *world, int piece, double t) {
            world->pieces[piece + 1].point[0] == at->point[1];
 }
 
+// Whether a touch is at an end of a rod that is held there: no impulse moves it.
+static bool is_held(const FilWorld *world, int piece, double t) {
+    const FilPiece *at = &world->pieces[piece];
+    if (!is_capsule(world, at)) {
+        return false;
+    }
+    const FilBody *body = &world->bodies[at->body];
+    const FilRod *rod = body->self;
+    const FilEndKind root = rod->root_end.kind, tip = rod->tip_end.kind;
+    return (t <= 0.0 && piece == body->first_piece && root != FIL_END_FREE &&
+            root != FIL_END_SLIDING) ||
+           (t >= 1.0 && piece + 1 == body->first_piece + body->piece_count && tip != FIL_END_FREE &&
+            tip != FIL_END_SLIDING);
+}
+
 typedef struct Touches {
     int count;
     double margin; // m, of the pair
@@ -277,6 +292,9 @@ static void touch_pair(const FilWorld *world, const FilWorldTry *step, const int
     for (int k = 0; k < found; k++) {
         const FilTouch *touch = &out->touch[k];
         if (is_next(world, pair[0], touch->t_a) || is_next(world, pair[1], touch->t_b)) {
+            continue;
+        }
+        if (b->obstacle >= 0 && is_held(world, pair[0], touch->t_a)) {
             continue;
         }
         double rate[2][3];
@@ -604,7 +622,13 @@ FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pa
     Touches touches = {0};
     const FilPiece *a = &world->pieces[ordered[0]], *b = &world->pieces[ordered[1]];
     touches.margin = margin_of(world, a) + margin_of(world, b);
-    int count = touch_within(world, step, a, b, DBL_MAX, touches.touch), n = step->contact_count;
+    int found = touch_within(world, step, a, b, DBL_MAX, touches.touch), n = step->contact_count;
+    int count = 0;
+    for (int k = 0; k < found; k++) {
+        if (b->obstacle < 0 || !is_held(world, ordered[0], touches.touch[k].t_a)) {
+            touches.touch[count++] = touches.touch[k];
+        }
+    }
     if (count == 0) {
         return FIL_OK;
     }
