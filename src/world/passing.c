@@ -128,8 +128,12 @@ static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPie
 
 // Whether the step pressed a rod into another one, or into a solid: contacts hold along straight
 // ways, and what turns does not go straight. What overlapped before is not the step's doing.
+// Overlaps are taken out again: no more than three halvings are spent on them.
 static bool did_press(const Sweeping *sweeping, const int pair[2]) {
     const FilWorld *world = sweeping->world;
+    if (sweeping->step->dt < 0.13 * world->def.step) {
+        return false;
+    }
     const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
     if (!is_capsule(world, a)) {
         const FilPiece *swap = a;
