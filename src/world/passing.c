@@ -98,7 +98,8 @@ static bool did_pass(const Sweeping *sweeping, const int pair[2]) {
     FilShape shape;
     FilPose pose[2];
     poses_of(sweeping, b, &shape, pose);
-    return fil_sweep_segment_shape((const double(*)[2][3])path[0], &shape, pose, 0.0) <= 1.0;
+    double met = fil_sweep_segment_shape((const double(*)[2][3])path[0], &shape, pose, 0.0);
+    return met > 0.0 && met <= 1.0; // what was inside already did not come in now
 }
 
 static double radius_of(const FilWorld *world, const FilPiece *piece) {
@@ -128,10 +129,10 @@ static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPie
 
 // Whether the step pressed a rod into another one, or into a solid: contacts hold along straight
 // ways, and what turns does not go straight. What overlapped before is not the step's doing.
-// Overlaps are taken out again: no more than three halvings are spent on them.
+// Overlaps are taken out again: no more than five halvings are spent on them.
 static bool did_press(const Sweeping *sweeping, const int pair[2]) {
     const FilWorld *world = sweeping->world;
-    if (sweeping->step->dt < 0.13 * world->def.step) {
+    if (sweeping->step->dt < 0.03 * world->def.step) {
         return false;
     }
     const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
