@@ -178,16 +178,25 @@ static FilStatus try_cadoux(const FilSystem *s, const FilIslandTask *task, doubl
     return FIL_OK;
 }
 
-// Proximal Newton from zero.
-static FilStatus try_cold(const FilSystem *s, const FilIslandTask *task, FilProximal *x, double *r,
-                          FilIslandResult *result) {
+// Proximal Newton from where r is; from zero, if that stalls and r was a guess; then from the best
+// of all with another scale.
+static FilStatus try_proximal(const FilSystem *s, const FilIslandTask *task, FilProximal *x,
+                              double *r, FilIslandResult *result) {
     double *other = FIL_NEW_ZEROED(task->arena, double, s->size);
     double *u = FIL_NEW(task->arena, double, s->size);
     if (other == NULL || u == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    fil_proximal_run(x, 1.0, ITERATIONS, other, result);
-    keep_better(s, task, other, r, u);
+    fil_proximal_run(x, 1.0, ITERATIONS, r, result);
+    result->fallbacks += !is_over(result, task);
+    if (!is_over(result, task) && task->settings->warm_start) {
+        fil_proximal_run(x, 1.0, ITERATIONS, other, result);
+        keep_better(s, task, other, r, u);
+    }
+    if (!is_over(result, task)) {
+        fil_proximal_run(x, 3.0, ITERATIONS, r, result);
+        result->fallbacks += !is_over(result, task);
+    }
     return FIL_OK;
 }
 
@@ -196,21 +205,11 @@ FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *
     if (s->n == 1) {
         return solve_alone(s, task, r, result);
     }
-    static const double rho_factors[] = {1.0, 3.0};
     FilProximal *x;
     FIL_TRY(fil_proximal_create(s, task, &x));
-    for (int k = 0; k < 2; k++) {
-        fil_proximal_run(x, rho_factors[k], ITERATIONS, r, result);
-        if (is_over(result, task)) {
-            return FIL_OK;
-        }
-        result->fallbacks++;
-        if (k == 0 && task->settings->warm_start) {
-            FIL_TRY(try_cold(s, task, x, r, result));
-        }
-        if (is_over(result, task)) {
-            return FIL_OK;
-        }
+    FIL_TRY(try_proximal(s, task, x, r, result));
+    if (is_over(result, task)) {
+        return FIL_OK;
     }
     bool proven = false;
     FIL_TRY(prove_no_solution(s, task, &proven));

@@ -107,13 +107,6 @@ static void rigid_solve(const void *self, int count, double *x) {
     }
 }
 
-static bool rigid_solve_columns(const void *self, int count, double *x) {
-    (void)self;
-    (void)count;
-    (void)x;
-    return false;
-}
-
 static bool rigid_free_step(void *self, double dt, double *velocity) {
     rigid_prepare(self, dt, NULL, velocity);
     return true;
@@ -171,7 +164,6 @@ static void rigid_set_state(void *self, const double *state) {
 const FilBodyTable fil_body_rigid = {
     .prepare = rigid_prepare,
     .solve = rigid_solve,
-    .solve_columns = rigid_solve_columns,
     .free_step = rigid_free_step,
     .advance = rigid_advance,
     .get_velocity = rigid_get_velocity,

@@ -21,7 +21,7 @@ typedef struct FilBodyTable {
     /// x <- P x for `count` vectors, one after the other.
     void (*solve)(const void *self, int count, double *x);
     /// The same for the columns of x, [dof_count][count]. False, and nothing done, where that is no
-    /// faster.
+    /// faster. NULL: never.
     bool (*solve_columns)(const void *self, int count, double *x);
     /// The step without contacts, as exactly as the body can. False when it did not converge.
     bool (*free_step)(void *self, double dt, double *velocity);

@@ -102,6 +102,10 @@ static FilStatus reserve_bodies(FilWorld *world, Build *build, FilError *error) 
 
 // --- W of a body ---------------------------------------------------------------------------------
 
+static bool solve_columns(const FilBody *body, int count, double *X) {
+    return body->table->solve_columns != NULL && body->table->solve_columns(body->self, count, X);
+}
+
 // H^T, [m][rows].
 static void fill_columns(const Build *build, int m, int first, int count, double *X) {
     ptrdiff_t rows = 3 * (ptrdiff_t)count;
@@ -144,7 +148,7 @@ static void spread_rows_dense(const Build *build, const FilBody *body, int first
     for (int k = 0; k < m; k++) {
         P[(ptrdiff_t)k * (m + 1)] = 1.0;
     }
-    if (!body->table->solve_columns(body->self, m, P)) { // P is symmetric
+    if (!solve_columns(body, m, P)) { // P is symmetric
         body->table->solve(body->self, m, P);
     }
     for (int c = 0; c < m; c++) {
@@ -194,7 +198,7 @@ static void make_body(void *context, int body) {
         spread_rows_dense(build, self, first, count, X, work);
     } else {
         fill_columns(build, (int)m, first, count, X);
-        if (!self->table->solve_columns(self->self, (int)rows, X)) {
+        if (!solve_columns(self, (int)rows, X)) {
             spread_rows(build, self, first, count, X, work);
         }
     }

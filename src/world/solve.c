@@ -338,13 +338,23 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
     return FIL_OK;
 }
 
-static FilStatus build_problem(Solving *solving, FilError *error) {
+// The problem of the next round; of the one before, memory from `mark` on is given back unless only
+// free velocities changed: P and the contacts are the same then.
+static FilStatus build_problem(Solving *solving, bool refresh, FilArenaMark mark, FilError *error) {
+    FilWorld *world = solving->world;
+    const Active *active = &solving->active;
     double start = fil_seconds();
-    FIL_TRY(fil_world_problem_build(solving->world, solving->step, &solving->rows,
-                                    solving->active.list, solving->active.count, &solving->problem,
-                                    error));
+    FilStatus status;
+    if (refresh) {
+        status = fil_world_problem_refresh(world, solving->step, &solving->rows, active->list,
+                                           &solving->problem, error);
+    } else {
+        fil_arena_release(&world->scratch, mark);
+        status = fil_world_problem_build(world, solving->step, &solving->rows, active->list,
+                                         active->count, &solving->problem, error);
+    }
     solving->info->seconds.assemble += fil_seconds() - start;
-    return FIL_OK;
+    return status;
 }
 
 static FilStatus solve_problem(Solving *solving, FilError *error) {
@@ -388,13 +398,7 @@ static FilStatus solve_rounds(Solving *solving, bool *failed, FilError *error) {
         if (*failed) {
             return FIL_OK;
         }
-        if (next == NEXT_REFRESH) { // P and the contacts are the same
-            FIL_TRY(fil_world_problem_refresh(world, solving->step, &solving->rows,
-                                              solving->active.list, &solving->problem, error));
-        } else {
-            fil_arena_release(&world->scratch, mark);
-            FIL_TRY(build_problem(solving, error));
-        }
+        FIL_TRY(build_problem(solving, next == NEXT_REFRESH, mark, error));
         FIL_TRY(solve_problem(solving, error));
         FIL_TRY(look_back(solving, &next, error));
     }
