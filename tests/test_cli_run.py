@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Drives the verbs about scenes and runs. Usage: test_cli_run.py FILUM [filter]"""
 
+import csv
 import json
 import os
 import pty
@@ -402,7 +403,10 @@ def a_run_is_exported():
     done = run("export", "runs/scene", "--to", "obj")
     assert done.returncode == 0 and done.out == "11 files -> runs/scene/obj\n", (done.out, done.err)
     assert run("export", "runs/scene", "--to", "csv", "--out", "csv").returncode == 0
-    (name,) = os.listdir("csv")
+    name, solids = sorted(os.listdir("csv"), key=len)
+    with open(os.path.join("csv", solids), encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert {row["kind"] for row in table} <= {"body", "obstacle"} and table
     with open(os.path.join("csv", name), encoding="utf-8") as file:
         assert sum(1 for _ in file) > 11 * 10
     fails(3, "exist", "export", "runs/scene", "--to", "obj")

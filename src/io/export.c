@@ -58,14 +58,26 @@ static const double *turn_quaternions(FilArena *scratch, const double *q, int co
     return out;
 }
 
+static void turn_frame(FilExport *job, FilFrame *frame) {
+    FilArena *scratch = &job->scratch;
+    const int n = job->def->point_count, bodies = job->def->rigid_count,
+              obstacles = job->def->obstacle_count;
+    frame->position = turn_vectors(scratch, frame->position, n);
+    frame->velocity = turn_vectors(scratch, frame->velocity, n);
+    frame->quaternion = turn_quaternions(scratch, frame->quaternion, n);
+    frame->rigid_position = turn_vectors(scratch, frame->rigid_position, bodies);
+    frame->rigid_quaternion = turn_quaternions(scratch, frame->rigid_quaternion, bodies);
+    frame->rigid_velocity = turn_vectors(scratch, frame->rigid_velocity, bodies);
+    frame->rigid_spin = turn_vectors(scratch, frame->rigid_spin, bodies);
+    frame->obstacle_position = turn_vectors(scratch, frame->obstacle_position, obstacles);
+    frame->obstacle_quaternion = turn_quaternions(scratch, frame->obstacle_quaternion, obstacles);
+}
+
 FilStatus fil_export_read(FilExport *job, int64_t k, FilFrame *frame) {
     FIL_TRY(fil_result_read(job->result, fil_export_index(job, k), frame, job->error));
     fil_arena_reset(&job->scratch);
     if (job->options->y_up) {
-        const int n = job->def->point_count;
-        frame->position = turn_vectors(&job->scratch, frame->position, n);
-        frame->velocity = turn_vectors(&job->scratch, frame->velocity, n);
-        frame->quaternion = turn_quaternions(&job->scratch, frame->quaternion, n);
+        turn_frame(job, frame);
     }
     if (job->scratch.failed) {
         return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");

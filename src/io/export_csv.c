@@ -1,4 +1,5 @@
-// export_csv.c - one table of text: a row for each point of each frame.
+// export_csv.c - tables of text: a row for each point of each frame and, where there are solids, a
+// table of their own with a row for each body and each obstacle.
 //
 // Numbers that the result holds as doubles get 15 digits, which print 0.1 as 0.1; those that it
 // holds in single precision get 8.
@@ -25,6 +26,52 @@ static void print_frame(FilFileWriter *writer, const FilExport *job, int64_t k,
     }
 }
 
+// Poses of `count` solids; `v` and `w`, how they move, are NULL for obstacles.
+typedef struct Solids {
+    const char *kind;
+    int count;
+    const double *x, *q, *v, *w;
+} Solids;
+
+static void print_solids(FilFileWriter *writer, const Solids *solids, int64_t index, double time) {
+    for (int i = 0; i < solids->count; i++) {
+        const double *x = solids->x + 3 * (size_t)i, *q = solids->q + 4 * (size_t)i;
+        fil_file_print(writer, "%" PRId64 ",%.15g,%s,%d,%.15g,%.15g,%.15g,", index, time,
+                       solids->kind, i, x[0], x[1], x[2]);
+        fil_file_print(writer, "%.15g,%.15g,%.15g,%.15g", q[0], q[1], q[2], q[3]);
+        for (int k = 0; k < 6; k++) {
+            const double *rate = k < 3 ? solids->v : solids->w;
+            if (rate == NULL) {
+                fil_file_print(writer, ",");
+            } else {
+                fil_file_print(writer, ",%.8g", rate[3 * (size_t)i + (size_t)(k % 3)]);
+            }
+        }
+        fil_file_print(writer, "\n");
+    }
+}
+
+static FilStatus print_all_solids(FilExport *job, FilFileWriter *writer) {
+    fil_file_print(writer, "frame,time,kind,index,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n");
+    for (int64_t k = 0; k < job->frame_count; k++) {
+        FilFrame frame = {0};
+        FIL_TRY(fil_export_read(job, k, &frame));
+        const Solids bodies = {"body",
+                               job->def->rigid_count,
+                               frame.rigid_position,
+                               frame.rigid_quaternion,
+                               frame.rigid_velocity,
+                               frame.rigid_spin};
+        const Solids obstacles = {.kind = "obstacle",
+                                  .count = job->def->obstacle_count,
+                                  .x = frame.obstacle_position,
+                                  .q = frame.obstacle_quaternion};
+        print_solids(writer, &bodies, fil_export_index(job, k), frame.time);
+        print_solids(writer, &obstacles, fil_export_index(job, k), frame.time);
+    }
+    return FIL_OK;
+}
+
 static FilStatus print_frames(FilExport *job, FilFileWriter *writer) {
     fil_file_print(writer,
                    "frame,time,rod,point,s,x,y,z,vx,vy,vz,qw,qx,qy,qz,twist,kappa1,kappa2\n");
@@ -36,10 +83,15 @@ static FilStatus print_frames(FilExport *job, FilFileWriter *writer) {
     return FIL_OK;
 }
 
-static FilStatus write_table(FilExport *job) {
+static FilStatus write_tables(FilExport *job) {
     FilFileWriter writer;
     FIL_TRY(fil_export_begin(job, &writer, -1, ".csv"));
-    return fil_export_end(job, &writer, print_frames(job, &writer));
+    FIL_TRY(fil_export_end(job, &writer, print_frames(job, &writer)));
+    if (job->def->rigid_count + job->def->obstacle_count == 0) {
+        return FIL_OK;
+    }
+    FIL_TRY(fil_export_begin(job, &writer, -1, "-solids.csv"));
+    return fil_export_end(job, &writer, print_all_solids(job, &writer));
 }
 
-const FilExportKind fil_export_csv = {.run = write_table, .run_suffixes = {".csv"}};
+const FilExportKind fil_export_csv = {.run = write_tables, .run_suffixes = {".csv", "-solids.csv"}};

@@ -74,7 +74,8 @@ static FilFrictionSettings settings_of(const FilWorld *world) {
         [FIL_LAW_LINEARISED] = FIL_SOLVER_LINEARISED,
     };
     FilFrictionSettings settings = world->def.solver;
-    settings.warm_start = true;
+    // comparators start from zero: from the solution of the exact law they would not move
+    settings.warm_start = solvers[world->def.law] == FIL_SOLVER_AUTO;
     settings.thread_count = world->threads;
     if (solvers[world->def.law] != FIL_SOLVER_AUTO) {
         settings.solver = solvers[world->def.law];
@@ -84,7 +85,10 @@ static FilFrictionSettings settings_of(const FilWorld *world) {
 
 static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
     info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
-    info->residual = solve->residual;
+    info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
+    info->residual.natural = fmax(info->residual.natural, solve->residual.natural);
+    info->residual.alart_curnier =
+        fmax(info->residual.alart_curnier, solve->residual.alart_curnier);
     info->iterations += solve->iterations;
     info->island_count = solve->island_count;
     info->conditioning = solve->conditioning;
