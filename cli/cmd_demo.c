@@ -158,6 +158,7 @@ static const struct {
     const char *file;
     CliStatus (*draw)(CliDemo *demo);
 } pictures[] = {
+    {"hair.svg", cli_demo_hair},
     {"weave.svg", cli_demo_weave},
     {"curls.svg", cli_demo_curls},
     {"law.svg", cli_demo_law},
@@ -250,16 +251,17 @@ static CliStatus run_demo(const CliVerb *verb, int argc, char **argv) {
 const CliVerb cli_demo = {
     .name = "demo",
     .operands = "",
-    .summary = "solve a few hard problems and draw pictures of them and of hair",
+    .summary = "solve a few hard problems, simulate hair, and draw pictures of them",
     .description =
         "Make hard contact problems from seeds, solve them, and print a table: contacts, unknowns "
         "of the bodies, outcome, iterations, scaled residual, time, and how many contacts stick, "
         "slide and are open.\n"
         "\n"
-        "Then draw pictures as SVG files, and a page that shows them: a yarn that is pulled out of "
-        "a cloth; strands of hair in stable equilibrium with gravity, from long waves to ringlets; "
-        "the friction of many contacts, with the cone and with a pyramid in its place; the "
-        "residuals of several solvers against time.",
+        "Then draw pictures as SVG files, and a page that shows them: a head of wavy hair in "
+        "motion, simulated on the spot; a yarn that is pulled out of a cloth; strands of hair in "
+        "stable equilibrium with gravity, from long waves to ringlets; the friction of many "
+        "contacts, with the cone and with a pyramid in its place; the residuals of several solvers "
+        "against time.",
     .examples = "filum demo --out pictures\twrites pictures/weave.svg and others",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,

@@ -30,6 +30,9 @@ CliStatus cli_demo_law(CliDemo *demo);
 /// DIR/convergence.svg: residuals of several solvers on a problem of stiff fibres.
 CliStatus cli_demo_convergence(CliDemo *demo);
 
+/// DIR/hair.svg: the scene wavy-hair at four times.
+CliStatus cli_demo_hair(CliDemo *demo);
+
 /// DIR/curls.svg: strands of hair in equilibrium.
 CliStatus cli_demo_curls(CliDemo *demo);
 
