@@ -24,7 +24,7 @@
 static const double most_gain = 2e-3; // of the kinetic energy, in a step
 static const double most_lever = 4.0; // how many times farther than an overlap a rod is moved
 
-static const int few_dofs = 2000;
+static const int few_dofs = 8000;
 
 enum { MAX_ROUNDS = 3 }; // of adding pairs that passed through each other
 
