@@ -364,7 +364,7 @@ static FilWorld *many_pairs(const FilWorldDef *def) {
         rod.element_count = 32;
         rod.section.young = 1e7;
         rod.damping = 1e-3;
-        rod.root.position[0] = (i % 2 == 0 ? -0.5 : 0.0) + 2.0 * (double)(i / 2);
+        rod.root.position[0] = i % 2 == 0 ? i - 0.5 : i - 1;
         rod.root.position[1] = i % 2 == 0 ? 0.0 : -0.5;
         if (i % 2 != 0) {
             memcpy(rod.root.axis, across, sizeof across);
