@@ -156,17 +156,8 @@ static void sum_window(Meter *meter) {
 
 // --- the scene -----------------------------------------------------------------------------------
 
-static const CliTemplate *find_template(const char *name) {
-    for (int k = 0; k < cli_template_count; k++) {
-        if (strcmp(cli_templates[k].name, name) == 0) {
-            return &cli_templates[k];
-        }
-    }
-    return NULL;
-}
-
 bool bench_scene_exists(const char *name) {
-    return find_template(name) != NULL;
+    return cli_template_find(name) != NULL;
 }
 
 bool bench_scene_is_wanted(const BenchOptions *options, const char *name, const char *scene) {
@@ -184,7 +175,7 @@ bool bench_scene_is_wanted(const BenchOptions *options, const char *name, const 
 
 static CliStatus open_scene(Meter *meter) {
     const BenchPlan *plan = meter->plan;
-    const CliTemplate *from = find_template(plan->scene);
+    const CliTemplate *from = cli_template_find(plan->scene);
     if (from == NULL) {
         cli_say("there is no scene %s; filum scenes lists what there is", plan->scene);
         return CLI_BAD_COMMAND;

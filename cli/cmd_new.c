@@ -21,22 +21,17 @@ static const CliOption option_table[] = {
 
 enum { NAMES_MAX = 64 };
 
-static const CliTemplate *find_template(const char *name) {
+// Say that there is no such scene, and which one may be meant.
+static void say_missing(const char *name) {
     const char *names[NAMES_MAX];
-    int count = 0;
-    for (int k = 0; k < cli_template_count; k++) {
-        if (strcmp(cli_templates[k].name, name) == 0) {
-            return &cli_templates[k];
-        }
-        if (count < NAMES_MAX) {
-            names[count++] = cli_templates[k].name;
-        }
+    int count = cli_template_count < NAMES_MAX ? cli_template_count : NAMES_MAX;
+    for (int k = 0; k < count; k++) {
+        names[k] = cli_templates[k].name;
     }
     const char *nearest = cli_nearest(name, names, count);
     cli_say("there is no scene \"%s\"%s%s%s (filum scenes lists them)", name,
             nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
             nearest != NULL ? "?" : "");
-    return NULL;
 }
 
 static CliStatus write_scene(const CliTemplate *from, const char *path, bool force) {
@@ -66,8 +61,9 @@ static CliStatus run_new(const CliVerb *verb, int argc, char **argv) {
                 count);
         return CLI_BAD_COMMAND;
     }
-    const CliTemplate *from = find_template(argv[0]);
+    const CliTemplate *from = cli_template_find(argv[0]);
     if (from == NULL) {
+        say_missing(argv[0]);
         return CLI_BAD_COMMAND;
     }
     const size_t size = strlen(from->name) + sizeof ".json";

@@ -23,7 +23,7 @@ static const double MIDDLE = 1.47;                          // m: height of the 
 static const double ANGLE = 0.5;                            // rad
 
 static const char style[] = "path{fill:none;stroke-linejoin:round;stroke-linecap:round}"
-                            ".head{fill:#d8c3ae}.body{stroke:#cdb69f}.far{fill:#c4ab92}"
+                            ".head{fill:#d8c3ae}.body{stroke:#cdb69f}"
                             ".shade{stroke:#1d120b;stroke-width:4.4;opacity:.6}"
                             ".hair0{stroke:#8a4b21;stroke-width:3}.hair1{stroke:#9c5a2a;"
                             "stroke-width:3}.hair2{stroke:#7a3f1a;stroke-width:3}"
@@ -140,10 +140,7 @@ static void draw_panel(Show *show, int panel) {
 // --- the scene -----------------------------------------------------------------------------------
 
 static FilStatus open_scene(Show *show, FilError *error) {
-    const CliTemplate *from = NULL;
-    for (int k = 0; k < cli_template_count; k++) {
-        from = strcmp(cli_templates[k].name, scene_name) == 0 ? &cli_templates[k] : from;
-    }
+    const CliTemplate *from = cli_template_find(scene_name);
     const FilSceneOptions options = {0};
     FilStatus status = from == NULL ? FIL_E_ARGUMENT
                                     : fil_scene_read_text(scene_name, from->text, from->size,

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "runs.h"
 #include "files.h"
+#include "templates.h"
 
 #include <errno.h>
 #include <math.h>
@@ -315,4 +316,13 @@ const char *cli_show_bytes(double bytes, char text[16]) {
     }
     (void)snprintf(text, 16, k == 0 ? "%.0f %s" : "%.3g %s", fmin(bytes, 999999.0), units[k]);
     return text;
+}
+
+const CliTemplate *cli_template_find(const char *name) {
+    for (int k = 0; k < cli_template_count; k++) {
+        if (strcmp(cli_templates[k].name, name) == 0) {
+            return &cli_templates[k];
+        }
+    }
+    return NULL;
 }

@@ -14,4 +14,7 @@ typedef struct CliTemplate {
 extern const CliTemplate cli_templates[];
 extern const int cli_template_count;
 
+/// The scene of this name; NULL when there is none.
+const CliTemplate *cli_template_find(const char *name);
+
 #endif

@@ -59,13 +59,11 @@ void trial_scene(Trial *t, const char *text, const char *const *changes, int cha
     const FilSceneOptions options = {.changes = changes, .change_count = change_count};
     const char *name = t->name;
     size_t size = strlen(text);
-    for (int k = 0; k < cli_template_count; k++) {
-        if (strcmp(text, cli_templates[k].name) == 0) {
-            name = cli_templates[k].name;
-            size = cli_templates[k].size;
-            text = cli_templates[k].text;
-            break;
-        }
+    const CliTemplate *carried = cli_template_find(text);
+    if (carried != NULL) {
+        name = carried->name;
+        size = carried->size;
+        text = carried->text;
     }
     t->status = fil_scene_read_text(name, text, size, &options, NULL, &t->scene, &t->error);
     if (t->status == FIL_OK) {

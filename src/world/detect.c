@@ -35,10 +35,6 @@ static const FilSurface *surface_of(const FilWorld *world, const FilPiece *piece
                                 : &world->bodies[piece->body].surface;
 }
 
-static bool is_capsule(const FilWorld *world, const FilPiece *piece) {
-    return piece->obstacle < 0 && world->bodies[piece->body].kind == FIL_BODY_ROD;
-}
-
 static double margin_of(const FilWorld *world, const FilPiece *piece) {
     return piece->obstacle >= 0 ? 0.0 : world->bodies[piece->body].margin;
 }
@@ -105,7 +101,7 @@ static void box_range(void *context, int first, int last) {
         if (is_plane(world, piece) || surface_of(world, piece)->ghost) {
             // far from all others: it meets nobody in the grid
             *box = (FilBox){{0.0, 0.0, 0.0}, {-1.0, -1.0, -1.0}};
-        } else if (is_capsule(world, piece)) {
+        } else if (fil_piece_is_capsule(world, piece)) {
             box_capsule(world, boxing->step, piece, box);
         } else {
             box_solid(world, boxing->step, piece, box);
@@ -168,7 +164,7 @@ static void ends_of(const FilWorldTry *step, const FilPiece *piece, double ends[
 // How the place of a piece at fraction t, or the point p of a solid, moves.
 static void rate_at(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece, double t,
                     const double p[3], double rate[3]) {
-    if (is_capsule(world, piece)) {
+    if (fil_piece_is_capsule(world, piece)) {
         const double *from = step->rates + 3 * (ptrdiff_t)piece->point[0];
         const double *to = step->rates + 3 * (ptrdiff_t)piece->point[1];
         for (int k = 0; k < 3; k++) {
@@ -197,7 +193,7 @@ static double speed_between(const FilWorld *world, const FilWorldTry *step, cons
     double rates[2][2][3], spins[2] = {0.0, 0.0};
     for (int side = 0; side < 2; side++) {
         const FilPiece *piece = both[side];
-        if (is_capsule(world, piece)) {
+        if (fil_piece_is_capsule(world, piece)) {
             fil_copy3(step->rates + 3 * (ptrdiff_t)piece->point[0], rates[side][0]);
             fil_copy3(step->rates + 3 * (ptrdiff_t)piece->point[1], rates[side][1]);
             continue;
@@ -229,10 +225,10 @@ static int touch_within(const FilWorld *world, const FilWorldTry *step, const Fi
     double at[2][3], to[2][3];
     FilShape shape[2];
     FilPose pose[2];
-    if (is_capsule(world, a)) {
+    if (fil_piece_is_capsule(world, a)) {
         double radius = world->bodies[a->body].radius;
         ends_of(step, a, at);
-        if (is_capsule(world, b)) {
+        if (fil_piece_is_capsule(world, b)) {
             ends_of(step, b, to);
             return fil_touch_capsules((const double(*)[3])at, radius, (const double(*)[3])to,
                                       world->bodies[b->body].radius, reach, out);
@@ -250,7 +246,7 @@ static int touch_within(const FilWorld *world, const FilWorldTry *step, const Fi
 // and finds it too, or one that is nearer.
 static bool is_next(const FilWorld *world, int piece, double t) {
     const FilPiece *at = &world->pieces[piece];
-    if (t < 1.0 || !is_capsule(world, at)) {
+    if (t < 1.0 || !fil_piece_is_capsule(world, at)) {
         return false;
     }
     const FilBody *body = &world->bodies[at->body];
@@ -261,7 +257,7 @@ static bool is_next(const FilWorld *world, int piece, double t) {
 // Whether a touch is at an end of a rod that is held there: no impulse moves it.
 static bool is_held(const FilWorld *world, int piece, double t) {
     const FilPiece *at = &world->pieces[piece];
-    if (!is_capsule(world, at)) {
+    if (!fil_piece_is_capsule(world, at)) {
         return false;
     }
     const FilBody *body = &world->bodies[at->body];
@@ -312,8 +308,8 @@ static void touch_pair(const FilWorld *world, const FilWorldTry *step, const int
 // obstacles.
 static void order_pair(const FilWorld *world, const int pair[2], int ordered[2]) {
     const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-    int rank_a = is_capsule(world, a) ? 0 : a->obstacle < 0 ? 1 : 2;
-    int rank_b = is_capsule(world, b) ? 0 : b->obstacle < 0 ? 1 : 2;
+    int rank_a = fil_piece_is_capsule(world, a) ? 0 : a->obstacle < 0 ? 1 : 2;
+    int rank_b = fil_piece_is_capsule(world, b) ? 0 : b->obstacle < 0 ? 1 : 2;
     bool swap = rank_b < rank_a;
     ordered[0] = pair[swap ? 1 : 0];
     ordered[1] = pair[swap ? 0 : 1];
@@ -502,7 +498,7 @@ static const FilMemory *find_memory(const FilWorld *world, const FilMemory *key,
 // The neighbour of a piece on the same rod, or -1.
 static int neighbour(const FilWorld *world, int piece, int by) {
     const FilPiece *from = &world->pieces[piece];
-    if (!is_capsule(world, from)) {
+    if (!fil_piece_is_capsule(world, from)) {
         return by == 0 ? piece : -1;
     }
     const FilBody *body = &world->bodies[from->body];

@@ -35,10 +35,6 @@ typedef struct Sweeping {
     bool *pressed;        // [pair_count]
 } Sweeping;
 
-static bool is_capsule(const FilWorld *world, const FilPiece *piece) {
-    return piece->obstacle < 0 && world->bodies[piece->body].kind == FIL_BODY_ROD;
-}
-
 static void paths_of(const Sweeping *sweeping, const FilPiece *piece, double path[2][2][3]) {
     for (int end = 0; end < 2; end++) {
         ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
@@ -79,17 +75,17 @@ static void poses_of(const Sweeping *sweeping, const FilPiece *piece, FilShape *
 static bool did_pass(const Sweeping *sweeping, const int pair[2]) {
     const FilWorld *world = sweeping->world;
     const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-    if (!is_capsule(world, a)) {
+    if (!fil_piece_is_capsule(world, a)) {
         const FilPiece *swap = a;
         a = b;
         b = swap;
     }
-    if (!is_capsule(world, a)) {
+    if (!fil_piece_is_capsule(world, a)) {
         return false;
     }
     double path[2][2][2][3];
     paths_of(sweeping, a, path[0]);
-    if (is_capsule(world, b)) {
+    if (fil_piece_is_capsule(world, b)) {
         paths_of(sweeping, b, path[1]);
         return boxes_meet((const double(*)[2][3])path[0], (const double(*)[2][3])path[1]) &&
                fil_sweep_segments((const double(*)[2][3])path[0], (const double(*)[2][3])path[1],
@@ -103,7 +99,7 @@ static bool did_pass(const Sweeping *sweeping, const int pair[2]) {
 }
 
 static double radius_of(const FilWorld *world, const FilPiece *piece) {
-    return is_capsule(world, piece) ? world->bodies[piece->body].radius : 0.0;
+    return fil_piece_is_capsule(world, piece) ? world->bodies[piece->body].radius : 0.0;
 }
 
 // Whether a rod overlaps another one or a solid by more than it may, at the start (0) or the end
@@ -114,7 +110,7 @@ static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPie
     double path[2][2][2][3];
     paths_of(sweeping, a, path[0]);
     FilTouch touches[FIL_TOUCH_MAX];
-    if (is_capsule(world, b)) {
+    if (fil_piece_is_capsule(world, b)) {
         const double other = world->bodies[b->body].radius;
         paths_of(sweeping, b, path[1]);
         return fil_touch_capsules(FIL_POINTS(path[0][when]), radius, FIL_POINTS(path[1][when]),
@@ -136,12 +132,13 @@ static bool did_press(const Sweeping *sweeping, const int pair[2]) {
         return false;
     }
     const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-    if (!is_capsule(world, a)) {
+    if (!fil_piece_is_capsule(world, a)) {
         const FilPiece *swap = a;
         a = b;
         b = swap;
     }
-    return is_capsule(world, a) && is_pressed(sweeping, a, b, 1) && !is_pressed(sweeping, a, b, 0);
+    return fil_piece_is_capsule(world, a) && is_pressed(sweeping, a, b, 1) &&
+           !is_pressed(sweeping, a, b, 0);
 }
 
 static void sweep_range(void *context, int first, int last) {
@@ -181,7 +178,7 @@ static void way_range(void *context, int first, int last) {
     for (int i = first; i < last; i++) {
         const FilPiece *piece = &sweeping->world->pieces[i];
         way[i] = 0.0;
-        if (!is_capsule(sweeping->world, piece)) {
+        if (!fil_piece_is_capsule(sweeping->world, piece)) {
             way[i] = solid_way(sweeping, piece);
             continue;
         }
@@ -206,7 +203,7 @@ static double deepest_overlap(const FilWorldTry *step) {
 static bool did_escape(const FilWorld *world, const FilWorldTry *step, const double *after) {
     for (int i = 0; i < world->piece_count; i++) {
         const FilPiece *piece = &world->pieces[i];
-        if (!is_capsule(world, piece)) {
+        if (!fil_piece_is_capsule(world, piece)) {
             continue;
         }
         for (int k = 0; k < 6; k++) {
@@ -223,7 +220,7 @@ static bool did_escape(const FilWorld *world, const FilWorldTry *step, const dou
 static bool did_whirl(const FilWorld *world, const FilWorldTry *step, const double *after) {
     for (int i = 0; i < world->piece_count; i++) {
         const FilPiece *piece = &world->pieces[i];
-        if (!is_capsule(world, piece)) {
+        if (!fil_piece_is_capsule(world, piece)) {
             continue;
         }
         double from[3], to[3];
@@ -242,7 +239,7 @@ static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const doub
                                   FilError *error) {
     for (int i = 0; i < world->piece_count; i++) {
         const FilPiece *piece = &world->pieces[i];
-        for (int k = 0; is_capsule(world, piece) && k < 6; k++) {
+        for (int k = 0; fil_piece_is_capsule(world, piece) && k < 6; k++) {
             double x = after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
             step->boxes[i].low[k % 3] = fmin(step->boxes[i].low[k % 3], x);
             step->boxes[i].high[k % 3] = fmax(step->boxes[i].high[k % 3], x);

@@ -249,6 +249,11 @@ FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pa
 /// How the point p of an obstacle moves in a step of `dt`.
 void fil_world_obstacle_rate(const FilObstacle *obstacle, double dt, const double p[3],
                              double rate[3]);
+/// Whether a piece is one of a rod.
+static inline bool fil_piece_is_capsule(const FilWorld *world, const FilPiece *piece) {
+    return piece->obstacle < 0 && world->bodies[piece->body].kind == FIL_BODY_ROD;
+}
+
 /// The shape and the pose of a solid piece.
 void fil_world_solid(const FilWorld *world, const FilPiece *piece, FilShape *shape, FilPose *pose);
 
