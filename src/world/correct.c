@@ -105,7 +105,7 @@ FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *r
                                   .blocks = {problem->blocks.start, problem->blocks.column, value},
                                   .b = b};
     FilFrictionSettings settings = fil_friction_settings_default();
-    settings.tolerance = 1e-4;
+    settings.tolerance = 1e-8;
     settings.thread_count = world->threads;
     FilFrictionSolution solution = {.r = p};
     FilFrictionInfo info;
