@@ -403,10 +403,17 @@ def a_run_is_exported():
     done = run("export", "runs/scene", "--to", "obj")
     assert done.returncode == 0 and done.out == "11 files -> runs/scene/obj\n", (done.out, done.err)
     assert run("export", "runs/scene", "--to", "csv", "--out", "csv").returncode == 0
+    assert run("export", "runs/scene", "--to", "csv", "--y-up", "--out", "turned").returncode == 0
     name, solids = sorted(os.listdir("csv"), key=len)
-    with open(os.path.join("csv", solids), encoding="utf-8") as file:
-        table = list(csv.DictReader(file))
-    assert {row["kind"] for row in table} <= {"body", "obstacle"} and table
+    tables = []
+    for folder in ("csv", "turned"):
+        with open(os.path.join(folder, solids), encoding="utf-8") as file:
+            tables.append(list(csv.DictReader(file)))
+    assert len(tables[0]) == len(tables[1]) > 0 and len(tables[0]) % 11 == 0
+    for z_up, y_up in zip(*tables):
+        assert z_up["kind"] in ("body", "obstacle")
+        assert abs(sum(float(z_up[q]) ** 2 for q in ("qw", "qx", "qy", "qz")) - 1.0) < 1e-12
+        assert float(y_up["y"]) == float(z_up["z"]) and float(y_up["z"]) == -float(z_up["y"])
     with open(os.path.join("csv", name), encoding="utf-8") as file:
         assert sum(1 for _ in file) > 11 * 10
     fails(3, "exist", "export", "runs/scene", "--to", "obj")

@@ -87,7 +87,7 @@ static void a_pyramid_makes_a_sliding_box_drift_sideways(void) {
     CHECK(fabs(atan2(many[1], many[0]) - 0.3927) < 0.01);
 }
 
-// One contact alone, whose exact solution is known at once: a comparator must not start from it.
+// One contact alone: a comparator that started from its exact solution would stay there.
 static void a_pyramid_makes_a_single_ball_drift_sideways_too(void) {
     const double side = 0.3927;
     double off[2];

@@ -74,8 +74,7 @@ static FilFrictionSettings settings_of(const FilWorld *world) {
         [FIL_LAW_LINEARISED] = FIL_SOLVER_LINEARISED,
     };
     FilFrictionSettings settings = world->def.solver;
-    // comparators start from zero: from the solution of the exact law they would not move
-    settings.warm_start = solvers[world->def.law] == FIL_SOLVER_AUTO;
+    settings.warm_start = true;
     settings.thread_count = world->threads;
     if (solvers[world->def.law] != FIL_SOLVER_AUTO) {
         settings.solver = solvers[world->def.law];
