@@ -119,6 +119,14 @@ typedef struct FilGlobalForm {
     const double *w; ///< sum of d_i
 } FilGlobalForm;
 
+/// W r by another way than the blocks of W, cheaper than they are: say, by way of the bodies. Wr is
+/// to agree with the blocks to round-off; r and Wr have the sum of d_i places. A solve calls it
+/// from one thread at a time.
+typedef struct FilProduct {
+    void (*multiply)(void *user, const double *r, double *Wr); ///< NULL: there is none
+    void *user;
+} FilProduct;
+
 typedef enum FilForm { FIL_FORM_BLOCKS, FIL_FORM_BODIES, FIL_FORM_GLOBAL } FilForm;
 
 /// One contact problem. Start from a zeroed struct, fill block_count, block_size, mu, and one form.
@@ -138,6 +146,7 @@ typedef struct FilFrictionProblem {
     FilBodyRows bodies;       ///< FIL_FORM_BODIES
     FilGlobalForm global;     ///< FIL_FORM_GLOBAL
     const double *b;          ///< sum of d_i, m/s; not used by FIL_FORM_GLOBAL
+    FilProduct product;       ///< optional; FIL_FORM_BLOCKS without compliance: else not used
     const double *compliance; ///< optional block-diagonal C added to W: d_i x d_i each, or NULL
 } FilFrictionProblem;
 

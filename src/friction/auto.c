@@ -1,12 +1,14 @@
 // auto.c - the default solver: users never have to think about it.
 //
 //   1  one block alone: the one-contact solver, which also certifies that nothing solves it
-//   2  proximal Newton (proximal.c): solves nearly everything
-//   3  if it stalls: from zero where it began at a guess, which may lead nowhere; then once more
+//   2  a heap, whose contacts share bodies with many others: accelerated gradient (gradient.c),
+//      to 1e-5 at best; a factorisation costs as much as hundreds of its steps
+//   3  proximal Newton (proximal.c): solves nearly everything
+//   4  if it stalls: from zero where it began at a guess, which may lead nowhere; then once more
 //      from the best iterate with another scale of the function
-//   4  if that did not help: look for a proof that there is no solution
-//   5  else a path from a smoothed problem (continuation.c): finds what Newton cycles around
-//   6  else the Cadoux fixed point, which shares none of Newton's failure modes
+//   5  if that did not help: look for a proof that there is no solution
+//   6  else a path from a smoothed problem (continuation.c): finds what Newton cycles around
+//   7  else the Cadoux fixed point, which shares none of Newton's failure modes
 //
 // The last two factor in every step: they are left out where that may be out of reach.
 //
@@ -22,12 +24,16 @@
 
 #include "base/error.h"
 #include "continuation.h"
+#include "convex.h"
 #include "law.h"
 #include "proximal.h"
 #include "schwarz.h"
 #include "solvers.h"
 
-enum { ITERATIONS = 1000, CERTIFICATE_STEPS = 40 };
+enum { ITERATIONS = 1000, CERTIFICATE_STEPS = 40, GRADIENT_STEPS = 2500 };
+
+static const double HEAP_FROM_FLOPS = 5e7;   // at least, of a factorisation
+static const double GRADIENT_REACHES = 1e-5; // of |b|; beyond, Newton is faster
 
 static const double CERTIFICATE_TOLERANCE = 1e-6;
 static const double CERTIFICATE_DELTA = 1e-7;
@@ -200,10 +206,48 @@ static FilStatus try_proximal(const FilSystem *s, const FilIslandTask *task, Fil
     return FIL_OK;
 }
 
+// Whether a factorisation of W takes many operations: a lower bound, that of rows which fill no
+// more than they have already.
+static bool is_heap(const FilSystem *s) {
+    double flops = 0.0;
+    for (int i = 0; s->has_blocks && i < s->n; i++) {
+        const int64_t d = fil_system_block_size(s, i);
+        const double row = (double)(s->W.at[s->W.start[i + 1]] - s->W.at[s->W.start[i]]);
+        flops += row * row / (double)d;
+    }
+    return flops >= HEAP_FROM_FLOPS;
+}
+
+// Steps of the gradient from where r is, to what was asked for or as far as they are worth it.
+static FilStatus try_gradient(const FilSystem *s, const FilIslandTask *task, double *r,
+                              FilIslandResult *result) {
+    const FilFrictionSettings *settings = task->settings;
+    const int asked = settings->max_iterations;
+    FilIslandTask rough = *task;
+    if (settings->tolerance < GRADIENT_REACHES) {
+        rough.scaled *= GRADIENT_REACHES / settings->tolerance;
+        rough.natural = INFINITY;
+    }
+    void *gradient;
+    FIL_TRY(fil_gradient_method.create(s, task, &gradient));
+    result->outcome = fil_gradient_method.solve(
+        gradient, &rough, asked > 0 && asked < GRADIENT_STEPS ? asked : GRADIENT_STEPS, r, result);
+    if (result->outcome == FIL_CONVERGED && rough.scaled > task->scaled) {
+        result->outcome = FIL_STALLED;
+    }
+    return FIL_OK;
+}
+
 FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *r,
                          FilIslandResult *result) {
     if (s->n == 1) {
         return solve_alone(s, task, r, result);
+    }
+    if (is_heap(s)) {
+        FIL_TRY(try_gradient(s, task, r, result));
+        if (is_over(result, task)) {
+            return FIL_OK;
+        }
     }
     FilProximal *x;
     FIL_TRY(fil_proximal_create(s, task, &x));

@@ -1,13 +1,23 @@
-// gradient.c - accelerated projected gradient for the convex cone problem.
+// gradient.c - accelerated projected gradient: for the convex cone problem, and for friction
+// itself.
 //
 // In impulses measured block by block in units of sqrt(rho_i), a metric that leaves the projection
 // on a cone what it is, one step from the point p is
 //
-//     r_i <- P(p_i - rho_i / L (W p + b)_i),    L at least the largest eigenvalue of R W, R = rho.
+//     r_i <- P(p_i - rho_i / L u~_i),    u = W p + b,    u~ = u, or u + mu |u_T| e in coulomb
+//     blocks:
+//
+// De Saxce's change of variable makes a fixed point of this obey Coulomb's law. There it is no
+// gradient, and nothing warrants convergence; but on heaps of rods, whose contacts outnumber what
+// they hold, it reaches 1e-5 in about 500 products with W, where Newton takes 60 factorisations and
+// Gauss-Seidel 10 000 sweeps. (Tried instead: Anderson acceleration, 1000 products and more; rho
+// from the row sums of W, no gain.)
 //
 // Nesterov's extrapolation p = r + beta (r - old r) with the restart of O'Donoghue and Candes
-// (2015): the momentum is dropped when it points uphill. L begins as the estimate of a power
-// iteration, which is a little low, and grows whenever a step shows more curvature than it allows.
+// (2015), but a third of the momentum is kept: restarts are frequent where contacts open and close.
+// L is the curvature along the steps, not the largest of all: it begins as the estimate of a few
+// power iterations, grows whenever a step shows more, and shrinks a little with every other
+// step (together a third fewer products).
 // W p follows from W r by linearity, so an iteration costs one product with W.
 #include <math.h>
 #include <string.h>
@@ -18,7 +28,10 @@
 #include "convex.h"
 #include "law.h"
 
-enum { MAX_ITERATIONS = 20000, POWER_ITERATIONS = 30, CHECK_EVERY = 5 };
+enum { MAX_ITERATIONS = 20000, POWER_ITERATIONS = 5, CHECK_EVERY = 5 };
+
+static const double CURVATURE_FALL = 0.95; // of L, by every step that does not show more
+static const double MOMENTUM_LEFT = 0.3;   // after a restart
 
 typedef struct Gradient {
     const FilSystem *s;
@@ -44,14 +57,6 @@ static FilStatus create(const FilSystem *s, const FilIslandTask *task, void **se
     return arena->failed ? FIL_E_NO_MEMORY : FIL_OK;
 }
 
-// W r: what the system offers is W r + b.
-static void multiply(const FilSystem *s, const double *r, double *Wr, int threads) {
-    fil_system_velocity(s, r, Wr, threads);
-    for (int k = 0; k < s->size; k++) {
-        Wr[k] -= s->b[k];
-    }
-}
-
 // The largest eigenvalue of R W, from below. Starts at a vector that no symmetry of the problem
 // makes orthogonal to the wanted one.
 static double estimate_curvature(Gradient *x, int threads) {
@@ -62,7 +67,7 @@ static double estimate_curvature(Gradient *x, int threads) {
     }
     for (int iteration = 0; iteration < POWER_ITERATIONS; iteration++) {
         double along = 0.0, square = 0.0, next = 0.0;
-        multiply(s, x->p, x->Wp, threads);
+        fil_system_multiply(s, x->p, x->Wp, threads);
         for (int i = 0; i < s->n; i++) {
             for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
                 along += x->p[k] * x->Wp[k];
@@ -82,19 +87,30 @@ static double estimate_curvature(Gradient *x, int threads) {
     return curvature;
 }
 
+// r_i from p_i.
+static void take_block_step(Gradient *x, int i) {
+    const FilSystem *s = x->s;
+    const int d = fil_system_block_size(s, i), at = s->offset[i];
+    const double step = s->rho[i] / x->L;
+    double y[FIL_BLOCK_MAX], slip = 0.0;
+    for (int k = 0; k < d; k++) {
+        const double u = x->Wp[at + k] + s->b[at + k];
+        y[k] = x->p[at + k] - step * u;
+        slip += k > 0 ? u * u : 0.0;
+    }
+    if (s->kind[i] == FIL_BLOCK_COULOMB) {
+        y[0] -= step * s->mu[i] * sqrt(slip);
+    }
+    fil_law_project(s->kind[i], d, s->mu[i], y, x->r + at);
+}
+
 // r from p, W r from r. Returns the curvature seen along r - p.
 static double take_step(Gradient *x, int threads) {
     const FilSystem *s = x->s;
     for (int i = 0; i < s->n; i++) {
-        const int d = fil_system_block_size(s, i), at = s->offset[i];
-        const double step = s->rho[i] / x->L;
-        double y[FIL_BLOCK_MAX];
-        for (int k = 0; k < d; k++) {
-            y[k] = x->p[at + k] - step * (x->Wp[at + k] + s->b[at + k]);
-        }
-        fil_law_project(s->kind[i], d, s->mu[i], y, x->r + at);
+        take_block_step(x, i);
     }
-    multiply(s, x->r, x->Wr, threads);
+    fil_system_multiply(s, x->r, x->Wr, threads);
     double along = 0.0, square = 0.0;
     for (int i = 0; i < s->n; i++) {
         for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
@@ -156,11 +172,10 @@ static FilOutcome iterate(Gradient *x, const FilIslandTask *task, int limit,
         }
         result->iterations++;
         const double curvature = take_step(x, task->threads);
-        if (curvature > x->L) {
-            x->L = 1.1 * curvature;
-        }
+        x->L = curvature > x->L ? 1.1 * curvature : CURVATURE_FALL * x->L;
         const bool restart = is_uphill(x);
-        const double next = restart ? 1.0 : 0.5 * (1.0 + sqrt(1.0 + 4.0 * theta * theta));
+        const double next = restart ? 1.0 + MOMENTUM_LEFT * (theta - 1.0)
+                                    : 0.5 * (1.0 + sqrt(1.0 + 4.0 * theta * theta));
         extrapolate(x, restart ? 0.0 : (theta - 1.0) / next);
         theta = next;
     }
@@ -178,7 +193,7 @@ static FilOutcome solve(void *self, const FilIslandTask *task, int limit, double
     fil_best_begin(&x->best, r);
     memcpy(x->r, r, bytes);
     memcpy(x->old, r, bytes);
-    multiply(s, x->r, x->Wr, task->threads);
+    fil_system_multiply(s, x->r, x->Wr, task->threads);
     memcpy(x->Wold, x->Wr, bytes);
     extrapolate(x, 0.0);
     const FilOutcome outcome = iterate(x, task, limit, result);
