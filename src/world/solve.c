@@ -19,6 +19,8 @@
 #include "problem.h"
 
 enum { MAX_ACTIVE_ROUNDS = 12 };             // of adding contacts that overlap
+enum { ROUGH_FROM = 1000 };                  // contacts
+static const double ROUGH = 30.0;            // times the tolerance
 static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
 
 // --- bodies --------------------------------------------------------------------------------------
@@ -82,12 +84,14 @@ static FilFrictionSettings settings_of(const FilWorld *world) {
     return settings;
 }
 
-static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
-    info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
-    info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
-    info->residual.natural = fmax(info->residual.natural, solve->residual.natural);
-    info->residual.alart_curnier =
-        fmax(info->residual.alart_curnier, solve->residual.alart_curnier);
+static void add_solve(const FilFrictionInfo *solve, bool rough, FilStepInfo *info) {
+    if (!rough) {
+        info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
+        info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
+        info->residual.natural = fmax(info->residual.natural, solve->residual.natural);
+        info->residual.alart_curnier =
+            fmax(info->residual.alart_curnier, solve->residual.alart_curnier);
+    }
     info->iterations += solve->iterations;
     info->island_count = solve->island_count;
     info->conditioning = solve->conditioning;
@@ -277,12 +281,13 @@ typedef struct Solving {
     FilRows rows;
     Active active;
     int rounds;     // problems solved
+    bool rough;     // the next one is solved to a part of the tolerance: contacts may still join
     bool corrected; // forces that depend on the velocities
     FilFrictionProblem problem;
 } Solving;
 
 // What comes after a solve.
-typedef enum Next { NEXT_NOTHING, NEXT_REFRESH, NEXT_BUILD, NEXT_LINEARISE } Next;
+typedef enum Next { NEXT_NOTHING, NEXT_SOLVE, NEXT_REFRESH, NEXT_BUILD, NEXT_LINEARISE } Next;
 
 // Make the bodies ready, at the velocities the step begins with or at those found.
 static bool prepare_bodies(const Solving *solving, bool first) {
@@ -306,6 +311,7 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
     const FilFrictionProblem *problem = &solving->problem;
     size_t n = (size_t)active->count;
     FilFrictionSettings settings = settings_of(world);
+    settings.tolerance *= solving->rough ? ROUGH : 1.0;
     FilFrictionSolution solution = {.r = FIL_NEW(&world->scratch, double, 3 * n + 1),
                                     .u = FIL_NEW(&world->scratch, double, 3 * n + 1)};
     if (world->scratch.failed) {
@@ -326,7 +332,7 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
     }
     FilFrictionInfo solve;
     FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));
-    add_solve(&solve, solving->info);
+    add_solve(&solve, solving->rough, solving->info);
     for (int a = 0; a < active->count; a++) {
         int i = active->list[a];
         active->guessed[i] = true;
@@ -343,12 +349,15 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
 
 // The problem of the next round; of the one before, memory from `mark` on is given back unless only
 // free velocities changed: P and the contacts are the same then.
-static FilStatus build_problem(Solving *solving, bool refresh, FilArenaMark mark, FilError *error) {
+static FilStatus build_problem(Solving *solving, Next next, FilArenaMark mark, FilError *error) {
     FilWorld *world = solving->world;
     const Active *active = &solving->active;
     double start = fil_seconds();
     FilStatus status;
-    if (refresh) {
+    if (next == NEXT_SOLVE) {
+        return FIL_OK;
+    }
+    if (next == NEXT_REFRESH) {
         status = fil_world_problem_refresh(world, solving->step, &solving->rows, active->list,
                                            &solving->problem, error);
     } else {
@@ -385,7 +394,12 @@ static FilStatus look_back(Solving *solving, Next *next, FilError *error) {
         solving->corrected = true;
         FIL_TRY(correct_free(world, step, &solving->rows, &changed, error));
     }
-    *next = again ? NEXT_LINEARISE : added > 0 ? NEXT_BUILD : changed ? NEXT_REFRESH : NEXT_NOTHING;
+    *next = again               ? NEXT_LINEARISE
+            : added > 0         ? NEXT_BUILD
+            : changed           ? NEXT_REFRESH
+            : solving->rough    ? NEXT_SOLVE
+                                : NEXT_NOTHING;
+    solving->rough = solving->rough && again;
     return FIL_OK;
 }
 
@@ -401,7 +415,7 @@ static FilStatus solve_rounds(Solving *solving, bool *failed, FilError *error) {
         if (*failed) {
             return FIL_OK;
         }
-        FIL_TRY(build_problem(solving, next == NEXT_REFRESH, mark, error));
+        FIL_TRY(build_problem(solving, next, mark, error));
         FIL_TRY(solve_problem(solving, error));
         FIL_TRY(look_back(solving, &next, error));
     }
@@ -426,5 +440,6 @@ FilStatus fil_world_solve(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
         return FIL_OK;
     }
     info->newton_count = 1;
+    solving.rough = solving.active.count >= ROUGH_FROM;
     return solve_rounds(&solving, failed, error);
 }
