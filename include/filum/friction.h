@@ -119,15 +119,22 @@ typedef struct FilGlobalForm {
     const double *w; ///< sum of d_i
 } FilGlobalForm;
 
-/// W r by another way than the blocks of W, cheaper than they are: say, by way of the bodies. Wr is
-/// to agree with the blocks to round-off; r and Wr have the sum of d_i places. A solve calls it
-/// from one thread at a time.
-typedef struct FilProduct {
-    void (*multiply)(void *user, const double *r, double *Wr); ///< NULL: there is none
+/// W by its product with a vector, where forming it would cost more than solving with it: heaps,
+/// whose contacts share bodies with hundreds of others. For the solver `auto` alone, which takes
+/// steps of an accelerated gradient then: right for a tolerance of 1e-5 or so, not for 1e-10.
+typedef struct FilProductForm {
+    /// Wr = W r, sum of d_i each; called from one thread at a time.
+    void (*multiply)(void *user, const double *r, double *Wr);
     void *user;
-} FilProduct;
+    const double *diagonal; ///< W_ii of every block, d_i x d_i each, without the compliance
+} FilProductForm;
 
-typedef enum FilForm { FIL_FORM_BLOCKS, FIL_FORM_BODIES, FIL_FORM_GLOBAL } FilForm;
+typedef enum FilForm {
+    FIL_FORM_BLOCKS,
+    FIL_FORM_BODIES,
+    FIL_FORM_GLOBAL,
+    FIL_FORM_PRODUCT
+} FilForm;
 
 /// One contact problem. Start from a zeroed struct, fill block_count, block_size, mu, and one form.
 typedef struct FilFrictionProblem {
@@ -145,8 +152,8 @@ typedef struct FilFrictionProblem {
     FilBlockRows blocks;      ///< FIL_FORM_BLOCKS: W
     FilBodyRows bodies;       ///< FIL_FORM_BODIES
     FilGlobalForm global;     ///< FIL_FORM_GLOBAL
+    FilProductForm product;   ///< FIL_FORM_PRODUCT
     const double *b;          ///< sum of d_i, m/s; not used by FIL_FORM_GLOBAL
-    FilProduct product;       ///< optional; FIL_FORM_BLOCKS without compliance: else not used
     const double *compliance; ///< optional block-diagonal C added to W: d_i x d_i each, or NULL
 } FilFrictionProblem;
 

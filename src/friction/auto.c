@@ -224,7 +224,7 @@ static FilStatus try_gradient(const FilSystem *s, const FilIslandTask *task, dou
     const FilFrictionSettings *settings = task->settings;
     const int asked = settings->max_iterations;
     FilIslandTask rough = *task;
-    if (settings->tolerance < GRADIENT_REACHES) {
+    if (s->has_blocks && settings->tolerance < GRADIENT_REACHES) {
         rough.scaled *= GRADIENT_REACHES / settings->tolerance;
         rough.natural = INFINITY;
     }
@@ -243,9 +243,10 @@ FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *
     if (s->n == 1) {
         return solve_alone(s, task, r, result);
     }
-    if (is_heap(s)) {
+    const bool known = s->has_blocks || s->primal != NULL; // else W is a product, no more
+    if (!known || is_heap(s)) {
         FIL_TRY(try_gradient(s, task, r, result));
-        if (is_over(result, task)) {
+        if (!known || is_over(result, task)) {
             return FIL_OK;
         }
     }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "math/sparse.h"
+#include "product.h"
 #include "reduce.h"
 #include "system.h"
 #include "unreduced.h"
@@ -150,25 +151,11 @@ static FilStatus build_bodies(const FilFrictionProblem *problem, const FilSystem
                : fil_system_from_blocks(problem, arena, out);
 }
 
-static FilStatus build_blocks(const FilFrictionProblem *problem, FilArena *arena, FilSystem *out) {
-    FIL_TRY(fil_system_from_blocks(problem, arena, out));
-    if (problem->product.multiply == NULL || problem->compliance != NULL) {
-        return FIL_OK;
-    }
-    FilWholeProduct *product = FIL_NEW(arena, FilWholeProduct, 1);
-    if (product == NULL) {
-        return FIL_E_NO_MEMORY;
-    }
-    *product = (FilWholeProduct){.product = problem->product, .size = out->size};
-    out->product = product;
-    return FIL_OK;
-}
-
 FilStatus fil_system_build(const FilFrictionProblem *problem, const FilSystemUse *use,
                            FilArena *arena, FilArena *scratch, FilSystem *out, FilError *error) {
     switch (problem->form) {
     case FIL_FORM_BLOCKS:
-        FIL_TRY(build_blocks(problem, arena, out));
+        FIL_TRY(fil_system_from_blocks(problem, arena, out));
         if (problem->compliance == NULL) { // values were checked as they came
             return FIL_OK;
         }
@@ -179,6 +166,8 @@ FilStatus fil_system_build(const FilFrictionProblem *problem, const FilSystemUse
     case FIL_FORM_GLOBAL:
         FIL_TRY(build_global(problem, use, arena, scratch, out, error));
         break;
+    case FIL_FORM_PRODUCT:
+        return fil_system_from_product(problem, arena, out);
     }
     return check_made(out, error);
 }

@@ -222,6 +222,23 @@ static FilStatus check_global(const FilFrictionProblem *problem, int total, FilE
     return check_reals(global->w, total, "global.w", error);
 }
 
+static int64_t count_squares(const FilFrictionProblem *problem) {
+    int64_t squares = 0;
+    for (int i = 0; i < problem->block_count; i++) {
+        squares += get_size(problem, i) * get_size(problem, i);
+    }
+    return squares;
+}
+
+static FilStatus check_product(const FilFrictionProblem *problem, FilError *error) {
+    if (problem->product.multiply == NULL) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "product.multiply is NULL; W is known by its product alone");
+    }
+    return check_reals(problem->product.diagonal, count_squares(problem), "product.diagonal",
+                       error);
+}
+
 static FilStatus check_form(const FilFrictionProblem *problem, int total, FilError *error) {
     switch (problem->form) {
     case FIL_FORM_BLOCKS:
@@ -230,9 +247,11 @@ static FilStatus check_form(const FilFrictionProblem *problem, int total, FilErr
         return problem->block_count > 0 ? check_bodies(problem, error) : FIL_OK;
     case FIL_FORM_GLOBAL:
         return check_global(problem, total, error);
+    case FIL_FORM_PRODUCT:
+        return problem->block_count > 0 ? check_product(problem, error) : FIL_OK;
     }
     return fil_fail(error, FIL_E_ARGUMENT, "form is %d; it must be 0 to %d", (int)problem->form,
-                    (int)FIL_FORM_GLOBAL);
+                    (int)FIL_FORM_PRODUCT);
 }
 
 FilStatus fil_friction_check(const FilFrictionProblem *problem, FilError *error) {
@@ -254,11 +273,9 @@ FilStatus fil_friction_check(const FilFrictionProblem *problem, FilError *error)
     if (problem->form != FIL_FORM_GLOBAL) {
         FIL_TRY(check_reals(problem->b, total, "b", error));
     }
-    int64_t squares = 0;
-    for (int i = 0; problem->compliance != NULL && i < problem->block_count; i++) {
-        squares += get_size(problem, i) * get_size(problem, i);
-    }
-    return check_reals(problem->compliance, squares, "compliance", error);
+    return problem->compliance != NULL
+               ? check_reals(problem->compliance, count_squares(problem), "compliance", error)
+               : FIL_OK;
 }
 
 // ---- settings ----

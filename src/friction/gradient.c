@@ -28,7 +28,7 @@
 #include "convex.h"
 #include "law.h"
 
-enum { MAX_ITERATIONS = 20000, POWER_ITERATIONS = 5, CHECK_EVERY = 5 };
+enum { MAX_ITERATIONS = 20000, POWER_ITERATIONS = 5, CHECK_EVERY = 5, MAX_IDLE = 100 };
 
 static const double CURVATURE_FALL = 0.95; // of L, by every step that does not show more
 static const double MOMENTUM_LEFT = 0.3;   // after a restart
@@ -57,6 +57,14 @@ static FilStatus create(const FilSystem *s, const FilIslandTask *task, void **se
     return arena->failed ? FIL_E_NO_MEMORY : FIL_OK;
 }
 
+// W r: what the system offers is W r + b.
+static void multiply(const FilSystem *s, const double *r, double *Wr, int threads) {
+    fil_system_velocity(s, r, Wr, threads);
+    for (int k = 0; k < s->size; k++) {
+        Wr[k] -= s->b[k];
+    }
+}
+
 // The largest eigenvalue of R W, from below. Starts at a vector that no symmetry of the problem
 // makes orthogonal to the wanted one.
 static double estimate_curvature(Gradient *x, int threads) {
@@ -67,7 +75,7 @@ static double estimate_curvature(Gradient *x, int threads) {
     }
     for (int iteration = 0; iteration < POWER_ITERATIONS; iteration++) {
         double along = 0.0, square = 0.0, next = 0.0;
-        fil_system_multiply(s, x->p, x->Wp, threads);
+        multiply(s, x->p, x->Wp, threads);
         for (int i = 0; i < s->n; i++) {
             for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
                 along += x->p[k] * x->Wp[k];
@@ -110,7 +118,7 @@ static double take_step(Gradient *x, int threads) {
     for (int i = 0; i < s->n; i++) {
         take_block_step(x, i);
     }
-    fil_system_multiply(s, x->r, x->Wr, threads);
+    multiply(s, x->r, x->Wr, threads);
     double along = 0.0, square = 0.0;
     for (int i = 0; i < s->n; i++) {
         for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
@@ -157,13 +165,14 @@ static bool measure(Gradient *x, const FilIslandTask *task, double *scaled) {
 static FilOutcome iterate(Gradient *x, const FilIslandTask *task, int limit,
                           FilIslandResult *result) {
     double theta = 1.0;
+    FilStall stall = {.least = INFINITY};
     for (int iteration = 0;; iteration++) {
         double scaled = 0.0;
         const bool look = iteration % CHECK_EVERY == 0 || iteration == limit;
         if (look && measure(x, task, &scaled)) {
             return FIL_CONVERGED;
         }
-        if (look && !isfinite(scaled)) {
+        if (look && (!isfinite(scaled) || fil_stall_note(&stall, scaled, 0.99, MAX_IDLE))) {
             return FIL_STALLED;
         }
         if (iteration == limit ||
@@ -193,7 +202,7 @@ static FilOutcome solve(void *self, const FilIslandTask *task, int limit, double
     fil_best_begin(&x->best, r);
     memcpy(x->r, r, bytes);
     memcpy(x->old, r, bytes);
-    fil_system_multiply(s, x->r, x->Wr, task->threads);
+    multiply(s, x->r, x->Wr, task->threads);
     memcpy(x->Wold, x->Wr, bytes);
     extrapolate(x, 0.0);
     const FilOutcome outcome = iterate(x, task, limit, result);

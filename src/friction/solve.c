@@ -280,8 +280,14 @@ static int count_dofs(const FilFrictionProblem *problem) {
                                               : 0;
 }
 
-// Solvers of the convex family work on the blocks of W.
-static FilStatus check_solver(const FilSystem *system, FilFrictionSolver solver, FilError *error) {
+// Solvers of the convex family work on the blocks of W; of a product only the default makes use.
+static FilStatus check_solver(const FilFrictionProblem *problem, const FilSystem *system,
+                              FilFrictionSolver solver, FilError *error) {
+    if (problem->form == FIL_FORM_PRODUCT && solver != FIL_SOLVER_AUTO) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "solver is %s, which needs W, but it is given by its product; take auto",
+                        fil_friction_solver_name(solver));
+    }
     const bool needs_blocks = solver == FIL_SOLVER_CADOUX || solver == FIL_SOLVER_SOCQP ||
                               solver == FIL_SOLVER_CONVEX || solver == FIL_SOLVER_TRESCA;
     if (needs_blocks && !system->has_blocks) {
@@ -325,7 +331,7 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
                                         settings->solver == FIL_SOLVER_NEWTON,
                               .threads = threads};
     FIL_TRY(fil_system_build(problem, &use, arena, &workspace->threads[0].scratch, &system, error));
-    FIL_TRY(check_solver(&system, settings->solver, error));
+    FIL_TRY(check_solver(problem, &system, settings->solver, error));
     if (settings->solver == FIL_SOLVER_SOCQP) { // the law itself is another: residuals follow it
         FIL_TRY(fil_system_as_cones(&system, arena, &system));
     }

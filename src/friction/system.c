@@ -218,25 +218,6 @@ FilStatus fil_system_from_blocks(const FilFrictionProblem *problem, FilArena *ar
     return use_stored(out, &W, arena);
 }
 
-// The product of the whole for some of its blocks.
-static FilStatus take_product(const FilSystem *whole, const int *member, int count, FilArena *arena,
-                              const FilWholeProduct **out) {
-    FilWholeProduct *product = FIL_NEW(arena, FilWholeProduct, 1);
-    int *place = FIL_NEW(arena, int, whole->size), at = 0;
-    double *r = FIL_NEW(arena, double, whole->size), *Wr = FIL_NEW(arena, double, whole->size);
-    if (arena->failed) {
-        return FIL_E_NO_MEMORY;
-    }
-    for (int m = 0; m < count; m++) {
-        for (int k = whole->offset[member[m]]; k < whole->offset[member[m] + 1]; k++) {
-            place[at++] = k;
-        }
-    }
-    *product = (FilWholeProduct){whole->product->product, whole->size, place, r, Wr};
-    *out = product;
-    return FIL_OK;
-}
-
 FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, const int *local,
                           FilArena *arena, FilSystem *out) {
     FilBlocks W;
@@ -259,10 +240,6 @@ FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, 
                (size_t)fil_system_block_size(whole, i) * sizeof *b);
     }
     *kept = W;
-    const FilWholeProduct *product = NULL;
-    if (whole->product != NULL && 2 * count > whole->n) { // else most of it would be for nothing
-        FIL_TRY(take_product(whole, member, count, arena, &product));
-    }
     *out = (FilSystem){.n = count,
                        .size = size,
                        .offset = W.offset,
@@ -272,8 +249,7 @@ FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, 
                        .rho = rho,
                        .delassus = {kept, stored_diagonal, stored_reset, stored_row, stored_update},
                        .has_blocks = true,
-                       .W = W,
-                       .product = product};
+                       .W = W};
     return FIL_OK;
 }
 
@@ -453,7 +429,6 @@ FilStatus fil_system_rescale(const FilSystem *s, FilArena *arena, FilSystem *out
     }
     FilBlocks W = s->W;
     W.value = value;
-    out->product = NULL; // it knows nothing of these units
     out->b = scaled_b;
     *units = (FilUnits){w, b};
     return use_stored(out, &W, arena);
@@ -484,33 +459,6 @@ void fil_system_velocity(const FilSystem *s, const double *r, double *u, int thr
     s->delassus.reset(s->delassus.self, r);
     Velocity v = {s, r, u};
     fil_parallel_ranges(s->n, 256, threads, velocity_rows, &v);
-}
-
-static void multiply_whole(const FilSystem *s, const double *r, double *Wr) {
-    const FilWholeProduct *x = s->product;
-    if (x->place == NULL) {
-        x->product.multiply(x->product.user, r, Wr);
-        return;
-    }
-    memset(x->r, 0, (size_t)x->size * sizeof *x->r);
-    for (int k = 0; k < s->size; k++) {
-        x->r[x->place[k]] = r[k];
-    }
-    x->product.multiply(x->product.user, x->r, x->Wr);
-    for (int k = 0; k < s->size; k++) {
-        Wr[k] = x->Wr[x->place[k]];
-    }
-}
-
-void fil_system_multiply(const FilSystem *s, const double *r, double *Wr, int threads) {
-    if (s->product != NULL) {
-        multiply_whole(s, r, Wr);
-        return;
-    }
-    fil_system_velocity(s, r, Wr, threads);
-    for (int k = 0; k < s->size; k++) {
-        Wr[k] -= s->b[k];
-    }
 }
 
 typedef struct Square {

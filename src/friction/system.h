@@ -16,14 +16,6 @@ typedef struct FilDelassus {
     void (*update)(void *self, int i, const double *change);          // r_i grew by change
 } FilDelassus;
 
-/// W r by the product that the caller of a solve offers, for some blocks of the whole problem.
-typedef struct FilWholeProduct {
-    FilProduct product;
-    int size;         // unknowns of the whole
-    const int *place; // [size of the system] where its unknowns are in the whole; NULL: it is that
-    double *r, *Wr;   // [size] of the whole; not used where place is NULL
-} FilWholeProduct;
-
 typedef struct FilSystem {
     int n;                    // blocks
     int size;                 // unknowns
@@ -39,7 +31,6 @@ typedef struct FilSystem {
     const struct FilReduction *reduction; // of a problem in the global form, else NULL
     struct FilMassSolver *mass;           // solves with M, where W is an operator; else NULL
     const struct FilPrimal *primal;       // M and H, where they are known and may pay; or NULL
-    const FilWholeProduct *product;       // a cheaper way to W r; or NULL
 } FilSystem;
 
 static inline int fil_system_block_size(const FilSystem *s, int i) {
@@ -99,9 +90,6 @@ FilStatus fil_system_rescale(const FilSystem *s, FilArena *arena, FilSystem *out
 
 /// x 2^power, kept finite.
 void fil_scale_by_power(int size, int power, double *x);
-
-/// Wr = W r, by the product that was offered where there is one: the same to round-off.
-void fil_system_multiply(const FilSystem *s, const double *r, double *Wr, int threads);
 
 /// u = W r + b.
 void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads);

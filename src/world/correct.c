@@ -76,11 +76,17 @@ static bool is_needed(const FilWorld *world, const FilWorldTry *step, const int 
 
 FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *rows,
                             const int *active, const FilFrictionProblem *problem, FilError *error) {
-    int n = problem->block_count, blocks = problem->blocks.start[n];
+    int n = problem->block_count;
     step->shifted = is_needed(world, step, active, n);
     if (!step->shifted) {
         return FIL_OK;
     }
+    FilFrictionProblem formed = *problem;
+    if (problem->form == FIL_FORM_PRODUCT) {
+        FIL_TRY(fil_world_problem_build(world, step, rows, active, n, &formed, error));
+    }
+    const FilBlockRows *W = &formed.blocks;
+    int blocks = W->start[n];
     const double part = fmin(1.0, step->dt / world->def.step);
     double *value = FIL_NEW(&world->scratch, double, (size_t)blocks + 1);
     double *b = FIL_NEW(&world->scratch, double, (size_t)n + 1);
@@ -91,7 +97,7 @@ FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *r
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts", n);
     }
     for (int k = 0; k < blocks; k++) {
-        value[k] = problem->blocks.value[9 * (ptrdiff_t)k];
+        value[k] = W->value[9 * (ptrdiff_t)k];
     }
     for (int a = 0; a < n; a++) {
         bool left = !is_mended(world, step, active[a]);
@@ -102,7 +108,7 @@ FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *r
                                   .block_size = 1,
                                   .kinds = kinds,
                                   .form = FIL_FORM_BLOCKS,
-                                  .blocks = {problem->blocks.start, problem->blocks.column, value},
+                                  .blocks = {W->start, W->column, value},
                                   .b = b};
     FilFrictionSettings settings = fil_friction_settings_default();
     settings.tolerance = 1e-8;

@@ -1,9 +1,8 @@
 // problem.c - the friction problem of a step: W and b.
 //
-// Per body, with the k contacts that matter to it, W_body = H P H^T: P H^T by 3 k solves, or, where
-// the body has fewer unknowns than that, by way of P itself. Then W_ij is the sum over the one or
-// two bodies that contacts i and j share. Bodies are worked on in parallel, then rows of W are;
-// both write to places of their own, so that the bits do not depend on the threads.
+// W_ij is the sum over the one or two bodies that contacts i and j share of what they do to each
+// other there (members.c). Bodies are worked on in parallel, then rows of W are; both write to
+// places of their own, so that the bits do not depend on the threads.
 //
 // For gap >= 0 the law holds on u_N + gap / dt, for gap < 0 on u_N. Rebound: at touch the law holds
 // on u_N - e (approach). A joint is an equality whose error goes to 0 by the end of the step.
@@ -20,77 +19,28 @@
 typedef struct Build {
     const FilWorld *world;
     const FilWorldTry *step;
-    const FilRows *rows;
-    const int *active; // contacts
-    int count;
-    int *place;      // [contact_count] among the active ones, or -1
-    int *body_start; // [body_count + 1] of `member`
-    int *member;     // incidences of active contacts, by body
-    int (*of)[2];    // [count] where in `member` a contact is, for its bodies; or -1
-    double **own;    // [body_count] W_body, [3 k][3 k]
-    double **room;   // [threads] scratch
+    FilMembers members;
+    double **own;  // [body_count] W_body, [3 k][3 k]
+    double **room; // [threads] scratch
     int *start, *column;
-    double *value, *b, *mu;
-    double *compliance; // [count][9], or NULL
-    FilBlockKind *kinds;
+    double *value;
 } Build;
 
 static FilStatus no_memory(const Build *build, FilError *error) {
     return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the problem of %d contacts",
-                    build->count);
+                    build->members.count);
 }
 
-static const FilIncidence *member_of(const Build *build, int k) {
-    return &build->rows->incidences[build->member[k]];
-}
-
-// --- the contacts that matter to each body -------------------------------------------------------
-
-static FilStatus list_members(FilWorld *world, Build *build, FilError *error) {
-    const FilRows *rows = build->rows;
-    int n = build->step->contact_count;
-    FilArena *arena = &world->scratch;
-    build->place = FIL_NEW(arena, int, (size_t)n + 1);
-    build->body_start = FIL_NEW(arena, int, (size_t)world->body_count + 1);
-    build->member = FIL_NEW(arena, int, 2 * (size_t)build->count + 1);
-    build->of = (int(*)[2])fil_arena_get(arena, (size_t)build->count + 1, sizeof(*build->of));
-    build->own = FIL_NEW_ZEROED(arena, double *, (size_t)world->body_count + 1);
-    if (arena->failed) {
-        return no_memory(build, error);
-    }
-    for (int i = 0; i < n; i++) {
-        build->place[i] = -1;
-    }
-    for (int a = 0; a < build->count; a++) {
-        build->place[build->active[a]] = a;
-        build->of[a][0] = build->of[a][1] = -1;
-    }
-    int at = 0;
-    for (int body = 0; body < world->body_count; body++) {
-        build->body_start[body] = at;
-        for (int k = rows->body_start[body]; k < rows->body_start[body + 1]; k++) {
-            int contact = rows->incidences[k].contact, a = build->place[contact];
-            if (a >= 0) {
-                build->of[a][rows->of_contact[contact][0] == k ? 0 : 1] = at;
-                build->member[at++] = k;
-            }
-        }
-    }
-    build->body_start[world->body_count] = at;
-    return FIL_OK;
-}
+// --- W of the bodies -----------------------------------------------------------------------------
 
 // Memory for W of every body, and scratch for every thread.
 static FilStatus reserve_bodies(FilWorld *world, Build *build, FilError *error) {
     size_t most = 0;
-    for (int k = 0; k < world->body_count; k++) {
-        size_t rows = 3 * (size_t)(build->body_start[k + 1] - build->body_start[k]);
-        size_t m = (size_t)world->bodies[k].dof_count;
-        if (rows == 0) {
-            continue;
-        }
-        build->own[k] = FIL_NEW(&world->scratch, double, rows *rows);
-        size_t need = (rows > m ? m * m : 0) + 2 * rows * m;
+    build->own = FIL_NEW_ZEROED(&world->scratch, double *, (size_t)world->body_count + 1);
+    for (int k = 0; build->own != NULL && k < world->body_count; k++) {
+        size_t rows = 3 * (size_t)fil_members_count(&build->members, k);
+        size_t need = fil_members_room(&build->members, &world->bodies[k], k);
+        build->own[k] = rows > 0 ? FIL_NEW(&world->scratch, double, rows *rows) : NULL;
         most = need > most ? need : most;
     }
     build->room = FIL_NEW(&world->scratch, double *, world->threads);
@@ -100,109 +50,12 @@ static FilStatus reserve_bodies(FilWorld *world, Build *build, FilError *error) 
     return world->scratch.failed ? no_memory(build, error) : FIL_OK;
 }
 
-// --- W of a body ---------------------------------------------------------------------------------
-
-static bool solve_columns(const FilBody *body, int count, double *X) {
-    return body->table->solve_columns != NULL && body->table->solve_columns(body->self, count, X);
-}
-
-// H^T, [m][rows].
-static void fill_columns(const Build *build, int m, int first, int count, double *X) {
-    ptrdiff_t rows = 3 * (ptrdiff_t)count;
-    memset(X, 0, sizeof(double) * (size_t)m * (size_t)rows);
-    for (int k = 0; k < count; k++) {
-        const FilIncidence *incidence = member_of(build, first + k);
-        for (int e = 0; e < 3 * incidence->width; e++) {
-            int row = e / incidence->width, c = incidence->first + e % incidence->width;
-            X[c * rows + 3 * (ptrdiff_t)k + row] = incidence->H[e];
-        }
-    }
-}
-
-// X = P H^T, [m][rows], where the solves go one row at a time; turned over.
-static void spread_rows(const Build *build, const FilBody *body, int first, int count, double *X,
-                        double *work) {
-    int m = body->dof_count, rows = 3 * count;
-    memset(work, 0, sizeof(double) * (size_t)rows * (size_t)m);
-    for (int k = 0; k < count; k++) {
-        const FilIncidence *incidence = member_of(build, first + k);
-        for (int row = 0; row < 3; row++) {
-            memcpy(work + (3 * (ptrdiff_t)k + row) * m + incidence->first,
-                   incidence->H + (ptrdiff_t)row * incidence->width,
-                   sizeof(double) * (size_t)incidence->width);
-        }
-    }
-    body->table->solve(body->self, rows, work);
-    for (int r = 0; r < rows; r++) {
-        for (int c = 0; c < m; c++) {
-            X[(ptrdiff_t)c * rows + r] = work[(ptrdiff_t)r * m + c];
-        }
-    }
-}
-
-// The same by way of P, which takes m solves.
-static void spread_rows_dense(const Build *build, const FilBody *body, int first, int count,
-                              double *X, double *P) {
-    int m = body->dof_count, rows = 3 * count;
-    memset(P, 0, sizeof(double) * (size_t)m * (size_t)m);
-    for (int k = 0; k < m; k++) {
-        P[(ptrdiff_t)k * (m + 1)] = 1.0;
-    }
-    if (!solve_columns(body, m, P)) { // P is symmetric
-        body->table->solve(body->self, m, P);
-    }
-    for (int c = 0; c < m; c++) {
-        const double *column = P + (ptrdiff_t)c * m;
-        for (int k = 0; k < count; k++) {
-            const FilIncidence *incidence = member_of(build, first + k);
-            for (int row = 0; row < 3; row++) {
-                X[(ptrdiff_t)c * rows + 3 * (ptrdiff_t)k + row] =
-                    fil_dot(incidence->H + (ptrdiff_t)row * incidence->width,
-                            column + incidence->first, incidence->width);
-            }
-        }
-    }
-}
-
-// W_body = H X, symmetric: what is below the diagonal is what is above it.
-static void multiply_rows(const Build *build, int first, int count, const double *X, double *W) {
-    ptrdiff_t n = 3 * (ptrdiff_t)count;
-    memset(W, 0, sizeof(double) * (size_t)(n * n));
-    for (int k = 0; k < count; k++) {
-        const FilIncidence *incidence = member_of(build, first + k);
-        for (int row = 0; row < 3; row++) {
-            const double *H = incidence->H + (ptrdiff_t)row * incidence->width;
-            ptrdiff_t r = 3 * (ptrdiff_t)k + row;
-            for (int c = 0; c < incidence->width; c++) {
-                fil_axpy(H[c], X + (incidence->first + c) * n + r, W + r * n + r, (int)(n - r));
-            }
-        }
-    }
-    for (ptrdiff_t r = 0; r < n; r++) {
-        for (ptrdiff_t c = 0; c < r; c++) {
-            W[r * n + c] = W[c * n + r];
-        }
-    }
-}
-
 static void make_body(void *context, int body) {
     const Build *build = context;
-    int first = build->body_start[body], count = build->body_start[body + 1] - first;
-    if (count == 0) {
-        return;
+    if (fil_members_count(&build->members, body) > 0) {
+        fil_members_matrix(&build->members, &build->world->bodies[body], body,
+                           build->room[fil_thread_index()], build->own[body]);
     }
-    const FilBody *self = &build->world->bodies[body];
-    ptrdiff_t m = self->dof_count, rows = 3 * (ptrdiff_t)count;
-    double *X = build->room[fil_thread_index()], *work = X + rows * m;
-    if (rows > m) {
-        spread_rows_dense(build, self, first, count, X, work);
-    } else {
-        fill_columns(build, (int)m, first, count, X);
-        if (!solve_columns(self, (int)rows, X)) {
-            spread_rows(build, self, first, count, X, work);
-        }
-    }
-    multiply_rows(build, first, count, X, build->own[body]);
 }
 
 // --- the block rows of W -------------------------------------------------------------------------
@@ -213,18 +66,18 @@ static int merge_row(const Build *build, const int bodies[2], int *column) {
     int at[2] = {0, 0}, end[2] = {0, 0}, count = 0;
     for (int side = 0; side < 2; side++) {
         if (bodies[side] >= 0) {
-            at[side] = build->body_start[bodies[side]];
-            end[side] = build->body_start[bodies[side] + 1];
+            at[side] = build->members.start[bodies[side]];
+            end[side] = build->members.start[bodies[side] + 1];
         }
     }
     while (at[0] < end[0] || at[1] < end[1]) {
-        int left = at[0] < end[0] ? member_of(build, at[0])->contact : INT32_MAX;
-        int right = at[1] < end[1] ? member_of(build, at[1])->contact : INT32_MAX;
+        int left = at[0] < end[0] ? fil_member(&build->members, at[0])->contact : INT32_MAX;
+        int right = at[1] < end[1] ? fil_member(&build->members, at[1])->contact : INT32_MAX;
         int least = left < right ? left : right;
         at[0] += left == least;
         at[1] += right == least;
         if (column != NULL) {
-            column[count] = build->place[least];
+            column[count] = build->members.place[least];
         }
         count++;
     }
@@ -232,9 +85,9 @@ static int merge_row(const Build *build, const int bodies[2], int *column) {
 }
 
 static void bodies_of(const Build *build, int a, int bodies[2]) {
-    const FilWorkContact *contact = &build->step->contacts[build->active[a]];
-    bodies[0] = build->of[a][0] >= 0 ? contact->a.body : -1;
-    bodies[1] = build->of[a][1] >= 0 ? contact->b.body : -1;
+    const FilWorkContact *contact = &build->step->contacts[build->members.active[a]];
+    bodies[0] = build->members.of[a][0] >= 0 ? contact->a.body : -1;
+    bodies[1] = build->members.of[a][1] >= 0 ? contact->b.body : -1;
 }
 
 // W_ij of the row of contact a, from what its bodies know.
@@ -247,12 +100,13 @@ static void fill_row(const Build *build, int a) {
         if (bodies[side] < 0) {
             continue;
         }
-        int first = build->body_start[bodies[side]], last = build->body_start[bodies[side] + 1];
+        int first = build->members.start[bodies[side]],
+            last = build->members.start[bodies[side] + 1];
         ptrdiff_t n = 3 * (ptrdiff_t)(last - first),
-                  row = 3 * (ptrdiff_t)(build->of[a][side] - first);
+                  row = 3 * (ptrdiff_t)(build->members.of[a][side] - first);
         const double *own = build->own[bodies[side]] + row * n;
         for (int k = at, j = first; j < last; j++) {
-            int column = build->place[member_of(build, j)->contact];
+            int column = build->members.place[fil_member(&build->members, j)->contact];
             while (build->column[k] != column) {
                 k++;
             }
@@ -264,41 +118,78 @@ static void fill_row(const Build *build, int a) {
     }
 }
 
+static FilStatus reserve_rows(FilWorld *world, Build *build, FilError *error) {
+    FilArena *arena = &world->scratch;
+    int count = build->members.count;
+    int64_t blocks = 0;
+    build->start = FIL_NEW(arena, int, (size_t)count + 1);
+    if (arena->failed) {
+        return no_memory(build, error);
+    }
+    for (int a = 0; a < count; a++) {
+        int bodies[2];
+        bodies_of(build, a, bodies);
+        build->start[a] = (int)blocks;
+        blocks += merge_row(build, bodies, NULL);
+        if (blocks > INT32_MAX) {
+            return no_memory(build, error);
+        }
+    }
+    build->start[count] = (int)blocks;
+    build->column = FIL_NEW(arena, int, (size_t)blocks + 1);
+    build->value = FIL_NEW(arena, double, 9 * (size_t)blocks + 1);
+    return arena->failed ? no_memory(build, error) : FIL_OK;
+}
+
+static void fill_rows(void *context, int first, int last) {
+    for (int a = first; a < last; a++) {
+        fill_row(context, a);
+    }
+}
+
+// --- laws and free velocities --------------------------------------------------------------------
+
+typedef struct Laws {
+    const FilWorld *world;
+    const FilWorldTry *step;
+    const FilRows *rows;
+    const int *active;
+    double *b, *mu;
+    double *compliance; // [count][9], or NULL
+    FilBlockKind *kinds;
+} Laws;
+
 // Regularised friction: u_T = -(slip speed / mu r_N) r_T until |r_T| = mu r_N, the normal impulse
 // that of the step before.
-static void fill_compliance(const Build *build, const FilWorkContact *contact, double *block) {
+static void fill_compliance(const Laws *laws, const FilWorkContact *contact, double *block) {
     double push = fil_dot3(contact->normal, contact->memory.impulse);
     memset(block, 0, 9 * sizeof(double));
     if (contact->kind == FIL_BLOCK_COULOMB && contact->mu * push > 0.0) {
-        block[4] = block[8] = build->world->def.slip_speed / (contact->mu * push);
+        block[4] = block[8] = laws->world->def.slip_speed / (contact->mu * push);
     }
 }
 
 // The free velocities of the rows, where the law holds on them.
-static void fill_free(const Build *build, int a) {
-    int i = build->active[a];
-    double *b = build->b + 3 * (ptrdiff_t)a, offset[3];
-    fil_rows_velocity(build->world, build->step, build->rows, build->step->free_velocity, i, b);
-    fil_contact_offset(&build->step->contacts[i], build->step->dt, offset);
-    fil_add3(1.0, offset, b);
-}
-
-static void fill_free_range(void *context, int first, int last) {
+static void fill_free(void *context, int first, int last) {
+    const Laws *laws = context;
     for (int a = first; a < last; a++) {
-        fill_free(context, a);
+        int i = laws->active[a];
+        double *b = laws->b + 3 * (ptrdiff_t)a, offset[3];
+        fil_rows_velocity(laws->world, laws->step, laws->rows, laws->step->free_velocity, i, b);
+        fil_contact_offset(&laws->step->contacts[i], laws->step->dt, offset);
+        fil_add3(1.0, offset, b);
     }
 }
 
-static void fill_range(void *context, int first, int last) {
-    const Build *build = context;
+static void fill_laws(void *context, int first, int last) {
+    const Laws *laws = context;
+    fill_free(context, first, last);
     for (int a = first; a < last; a++) {
-        const FilWorkContact *contact = &build->step->contacts[build->active[a]];
-        fill_row(build, a);
-        fill_free(build, a);
-        build->mu[a] = contact->mu;
-        build->kinds[a] = contact->kind;
-        if (build->compliance != NULL) {
-            fill_compliance(build, contact, build->compliance + 9 * (ptrdiff_t)a);
+        const FilWorkContact *contact = &laws->step->contacts[laws->active[a]];
+        laws->mu[a] = contact->mu;
+        laws->kinds[a] = contact->kind;
+        if (laws->compliance != NULL) {
+            fill_compliance(laws, contact, laws->compliance + 9 * (ptrdiff_t)a);
         }
     }
 }
@@ -318,169 +209,72 @@ bool fil_contact_rebounds(const FilWorkContact *contact) {
            contact->gap <= 1e-3 * contact->margin;
 }
 
-// --- W r by way of the bodies --------------------------------------------------------------------
-
-// H P H^T r: cheaper than W where a body has many contacts.
-typedef struct Product {
-    const FilWorld *world;
-    const FilWorldTry *step;
-    const FilRows *rows;
-    const int *active, *place, *body_start, *member;
-    int count;
-    const int *bodies; // those that active contacts touch
-    int body_count;
-    const double *r;
-    double *v;  // [dof_count] of the world
-    double *Wr; // [count][3]
-} Product;
-
-static void push_bodies(void *context, int first, int last) {
-    const Product *product = context;
-    for (int k = first; k < last; k++) {
-        int i = product->bodies[k];
-        const FilBody *body = &product->world->bodies[i];
-        double *v = product->v + body->first_dof;
-        memset(v, 0, sizeof(double) * (size_t)body->dof_count);
-        for (int e = product->body_start[i]; e < product->body_start[i + 1]; e++) {
-            const FilIncidence *incidence = &product->rows->incidences[product->member[e]];
-            fil_incidence_push(incidence,
-                               product->r + 3 * (ptrdiff_t)product->place[incidence->contact], v);
-        }
-        body->table->solve(body->self, 1, v);
-    }
-}
-
-static void move_contacts(void *context, int first, int last) {
-    const Product *product = context;
-    for (int a = first; a < last; a++) {
-        double *u = product->Wr + 3 * (ptrdiff_t)a;
-        memset(u, 0, 3 * sizeof(double));
-        fil_rows_add_velocity(product->world, product->step, product->rows, product->v,
-                              product->active[a], u);
-    }
-}
-
-static void multiply(void *user, const double *r, double *Wr) {
-    Product product = *(const Product *)user;
-    product.r = r;
-    product.Wr = Wr;
-    fil_parallel_ranges(product.body_count, 8, product.world->threads, push_bodies, &product);
-    fil_parallel_ranges(product.count, 64, product.world->threads, move_contacts, &product);
-}
-
-// Operations of W r, by the blocks and by way of the bodies.
-static bool is_cheaper_by_bodies(const Build *build) {
-    const double solve = 60.0; // a row of a band matrix, there and back
-    double by_bodies = 0.0;
-    for (int body = 0; body < build->world->body_count; body++) {
-        int first = build->body_start[body], last = build->body_start[body + 1];
-        by_bodies += last > first ? solve * build->world->bodies[body].dof_count : 0.0;
-        for (int k = first; k < last; k++) {
-            by_bodies += 12.0 * member_of(build, k)->width;
-        }
-    }
-    return by_bodies < 18.0 * build->start[build->count];
-}
-
-static FilStatus make_product(FilWorld *world, const Build *build, FilProduct *out,
-                              FilError *error) {
-    *out = (FilProduct){NULL, NULL};
-    if (!is_cheaper_by_bodies(build)) {
-        return FIL_OK;
-    }
-    Product *product = FIL_NEW(&world->scratch, Product, 1);
-    int *bodies = FIL_NEW(&world->scratch, int, (size_t)world->body_count + 1), count = 0;
-    double *v = FIL_NEW(&world->scratch, double, (size_t)world->dof_count + 1);
-    if (world->scratch.failed) {
-        return no_memory(build, error);
-    }
-    for (int body = 0; body < world->body_count; body++) {
-        if (build->body_start[body + 1] > build->body_start[body]) {
-            bodies[count++] = body;
-        }
-    }
-    *product = (Product){.world = world,
-                         .step = build->step,
-                         .rows = build->rows,
-                         .active = build->active,
-                         .place = build->place,
-                         .body_start = build->body_start,
-                         .member = build->member,
-                         .count = build->count,
-                         .bodies = bodies,
-                         .body_count = count,
-                         .v = v};
-    *out = (FilProduct){multiply, product};
-    return FIL_OK;
-}
-
 // --- the problem ---------------------------------------------------------------------------------
 
-static FilStatus reserve_rows(FilWorld *world, Build *build, FilError *error) {
+static int count_dofs(const FilWorld *world, const FilMembers *members) {
+    int64_t dofs = 0;
+    for (int k = 0; k < world->body_count; k++) {
+        dofs += fil_members_count(members, k) > 0 ? world->bodies[k].dof_count : 0;
+    }
+    return (int)(dofs < INT32_MAX ? dofs : INT32_MAX);
+}
+
+FilStatus fil_world_problem_begin(FilWorld *world, const FilWorldTry *step,
+                                  const FilMembers *members, FilFrictionProblem *problem,
+                                  FilError *error) {
     FilArena *arena = &world->scratch;
-    build->start = FIL_NEW(arena, int, (size_t)build->count + 1);
-    build->b = FIL_NEW(arena, double, 3 * (size_t)build->count + 1);
-    build->mu = FIL_NEW(arena, double, (size_t)build->count + 1);
-    build->kinds = FIL_NEW(arena, FilBlockKind, (size_t)build->count + 1);
+    size_t n = (size_t)members->count;
+    Laws laws = {.world = world,
+                 .step = step,
+                 .rows = members->rows,
+                 .active = members->active,
+                 .b = FIL_NEW(arena, double, 3 * n + 1),
+                 .mu = FIL_NEW(arena, double, n + 1),
+                 .kinds = FIL_NEW(arena, FilBlockKind, n + 1)};
     if (world->def.law == FIL_LAW_REGULARISED) {
-        build->compliance = FIL_NEW(arena, double, 9 * (size_t)build->count + 1);
+        laws.compliance = FIL_NEW(arena, double, 9 * n + 1);
     }
     if (arena->failed) {
-        return no_memory(build, error);
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the problem of %d contacts",
+                        members->count);
     }
-    int64_t blocks = 0;
-    for (int a = 0; a < build->count; a++) {
-        int bodies[2];
-        bodies_of(build, a, bodies);
-        build->start[a] = (int)blocks;
-        blocks += merge_row(build, bodies, NULL);
-        if (blocks > INT32_MAX) {
-            return no_memory(build, error);
-        }
-    }
-    build->start[build->count] = (int)blocks;
-    build->column = FIL_NEW(arena, int, (size_t)blocks + 1);
-    build->value = FIL_NEW(arena, double, 9 * (size_t)blocks + 1);
-    return arena->failed ? no_memory(build, error) : FIL_OK;
+    fil_parallel_ranges(members->count, 32, world->threads, fill_laws, &laws);
+    *problem = (FilFrictionProblem){.block_count = members->count,
+                                    .block_size = 3,
+                                    .kinds = laws.kinds,
+                                    .mu = laws.mu,
+                                    .dof_count = count_dofs(world, members),
+                                    .b = laws.b,
+                                    .compliance = laws.compliance};
+    return FIL_OK;
 }
 
 FilStatus fil_world_problem_build(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
                                   const int *active, int count, FilFrictionProblem *problem,
                                   FilError *error) {
-    Build build = {.world = world, .step = step, .rows = rows, .active = active, .count = count};
-    FIL_TRY(list_members(world, &build, error));
+    Build build = {.world = world, .step = step};
+    FIL_TRY(fil_members_list(world, step, rows, active, count, &build.members, error));
+    FIL_TRY(fil_world_problem_begin(world, step, &build.members, problem, error));
     FIL_TRY(reserve_bodies(world, &build, error));
     FIL_TRY(reserve_rows(world, &build, error));
     fil_parallel_for(world->body_count, world->threads, make_body, &build);
-    fil_parallel_ranges(count, 32, world->threads, fill_range, &build);
-    int64_t dofs = 0;
-    for (int k = 0; k < world->body_count; k++) {
-        dofs += build.body_start[k + 1] > build.body_start[k] ? world->bodies[k].dof_count : 0;
-    }
-    *problem = (FilFrictionProblem){
-        .block_count = count,
-        .block_size = 3,
-        .kinds = build.kinds,
-        .mu = build.mu,
-        .dof_count = (int)(dofs < INT32_MAX ? dofs : INT32_MAX),
-        .form = FIL_FORM_BLOCKS,
-        .blocks = {.start = build.start, .column = build.column, .value = build.value},
-        .b = build.b,
-        .compliance = build.compliance,
-    };
-    return make_product(world, &build, &problem->product, error);
+    fil_parallel_ranges(count, 32, world->threads, fill_rows, &build);
+    problem->form = FIL_FORM_BLOCKS;
+    problem->blocks = (FilBlockRows){build.start, build.column, build.value};
+    return FIL_OK;
 }
 
 FilStatus fil_world_problem_refresh(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
                                     const int *active, FilFrictionProblem *problem,
                                     FilError *error) {
     int n = problem->block_count;
-    Build build = {.world = world, .step = step, .rows = rows, .active = active, .count = n};
-    build.b = FIL_NEW(&world->scratch, double, 3 * (size_t)n + 1);
-    if (build.b == NULL) {
-        return no_memory(&build, error);
+    Laws laws = {.world = world, .step = step, .rows = rows, .active = active};
+    laws.b = FIL_NEW(&world->scratch, double, 3 * (size_t)n + 1);
+    if (laws.b == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the problem of %d contacts",
+                        n);
     }
-    fil_parallel_ranges(n, 32, world->threads, fill_free_range, &build);
-    problem->b = build.b;
+    fil_parallel_ranges(n, 32, world->threads, fill_free, &laws);
+    problem->b = laws.b;
     return FIL_OK;
 }

@@ -3,12 +3,22 @@
 
 // The friction problem of the contacts that matter.
 
-#include "rows.h"
+#include "members.h"
 
 /// W, b and mu of the contacts `active` (ascending), for bodies as they were prepared. All arrays
 /// live in the world's scratch.
 FilStatus fil_world_problem_build(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
                                   const int *active, int count, FilFrictionProblem *problem,
+                                  FilError *error);
+
+/// The same, with W as a product by way of the bodies (product.c).
+FilStatus fil_world_product_build(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                                  const int *active, int count, FilFrictionProblem *problem,
+                                  FilError *error);
+
+/// What these two begin with: laws and b of the contacts, all but W.
+FilStatus fil_world_problem_begin(FilWorld *world, const FilWorldTry *step,
+                                  const FilMembers *members, FilFrictionProblem *problem,
                                   FilError *error);
 
 /// b of the same problem once more, for other free velocities.

@@ -297,15 +297,10 @@ FilStatus fil_rows_build(FilWorld *world, const FilWorldTry *step, FilRows *rows
 void fil_rows_velocity(const FilWorld *world, const FilWorldTry *step, const FilRows *rows,
                        const double *v, int i, double u[3]) {
     const FilWorkContact *contact = &step->contacts[i];
+    const int bodies[2] = {contact->a.body, contact->b.body};
     for (int row = 0; row < 3; row++) {
         u[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->carried);
     }
-    fil_rows_add_velocity(world, step, rows, v, i, u);
-}
-
-void fil_rows_add_velocity(const FilWorld *world, const FilWorldTry *step, const FilRows *rows,
-                           const double *v, int i, double u[3]) {
-    const int bodies[2] = {step->contacts[i].a.body, step->contacts[i].b.body};
     for (int side = 0; side < 2; side++) {
         if (rows->of_contact[i][side] < 0) {
             continue;
@@ -327,7 +322,8 @@ typedef struct Push {
     bool solve;
 } Push;
 
-void fil_incidence_push(const FilIncidence *incidence, const double r[3], double *v) {
+// v += H^T r.
+static void add_impulse(const FilIncidence *incidence, const double *r, double *v) {
     for (int row = 0; row < 3; row++) {
         if (r[row] != 0.0) {
             fil_axpy(r[row], incidence->H + (ptrdiff_t)row * incidence->width, v + incidence->first,
@@ -347,8 +343,8 @@ static void push_range(void *context, int first, int last) {
         }
         memset(v, 0, sizeof(double) * (size_t)self->dof_count);
         for (int k = rows->body_start[body]; k < rows->body_start[body + 1]; k++) {
-            fil_incidence_push(&rows->incidences[k],
-                               push->r + 3 * (ptrdiff_t)rows->incidences[k].contact, v);
+            add_impulse(&rows->incidences[k], push->r + 3 * (ptrdiff_t)rows->incidences[k].contact,
+                        v);
         }
         if (push->solve) {
             self->table->solve(self->self, 1, v);

@@ -34,13 +34,6 @@ FilStatus fil_rows_build(FilWorld *world, const FilWorldTry *step, FilRows *rows
 void fil_rows_velocity(const FilWorld *world, const FilWorldTry *step, const FilRows *rows,
                        const double *v, int i, double u[3]);
 
-/// The same without what is carried: u += H v.
-void fil_rows_add_velocity(const FilWorld *world, const FilWorldTry *step, const FilRows *rows,
-                           const double *v, int i, double u[3]);
-
-/// v += H^T r of the body of an incidence.
-void fil_incidence_push(const FilIncidence *incidence, const double r[3], double *v);
-
 /// The generalised impulses of r (3 per contact) on the bodies in contact, H^T r; those on others
 /// are left alone.
 void fil_rows_gather(const FilWorld *world, const FilRows *rows, const double *r, double *out);

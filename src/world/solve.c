@@ -18,9 +18,11 @@
 #include "math/vector.h"
 #include "problem.h"
 
-enum { MAX_ACTIVE_ROUNDS = 12 };             // of adding contacts that overlap
-enum { ROUGH_FROM = 1000 };                  // contacts
-static const double ROUGH = 30.0;            // times the tolerance
+enum { MAX_ACTIVE_ROUNDS = 12 };  // of adding contacts that overlap
+enum { ROUGH_FROM = 1000 };       // contacts
+static const double ROUGH = 30.0; // times the tolerance
+static const double HEAP = 1e6;   // sum of the cubes of the contacts of bodies
+static const double PRODUCT_TOLERANCE = 1e-6;
 static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
 
 // --- bodies --------------------------------------------------------------------------------------
@@ -84,8 +86,8 @@ static FilFrictionSettings settings_of(const FilWorld *world) {
     return settings;
 }
 
-static void add_solve(const FilFrictionInfo *solve, bool rough, FilStepInfo *info) {
-    if (!rough) {
+static void add_solve(const FilFrictionInfo *solve, bool counts, FilStepInfo *info) {
+    if (counts) {
         info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
         info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
         info->residual.natural = fmax(info->residual.natural, solve->residual.natural);
@@ -284,6 +286,7 @@ typedef struct Solving {
     bool rough;     // the next one is solved to a part of the tolerance: contacts may still join
     bool corrected; // forces that depend on the velocities
     FilFrictionProblem problem;
+    FilFrictionInfo solve; // of the last problem
 } Solving;
 
 // What comes after a solve.
@@ -330,9 +333,8 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
     if (world->watch != NULL) {
         FIL_TRY(show_problem(world, step, active, problem, solution.r, error));
     }
-    FilFrictionInfo solve;
-    FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solve, error));
-    add_solve(&solve, solving->rough, solving->info);
+    FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solving->solve,
+                               error));
     for (int a = 0; a < active->count; a++) {
         int i = active->list[a];
         active->guessed[i] = true;
@@ -345,6 +347,27 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
     fil_rows_push(world, &solving->rows, step->r, step->after);
     add_free(world, step);
     return FIL_OK;
+}
+
+// Whether W is better not formed: where bodies have so many contacts that forming it, and what
+// solvers do with it, costs more than hundreds of products. Those are good for a rough tolerance.
+static bool is_heap(const Solving *solving) {
+    const FilWorld *world = solving->world;
+    const FilRows *rows = &solving->rows;
+    double sum = 0.0;
+    if (world->watch != NULL || world->def.solver.solver != FIL_SOLVER_AUTO ||
+        settings_of(world).solver != FIL_SOLVER_AUTO ||
+        world->def.solver.tolerance < PRODUCT_TOLERANCE) {
+        return false;
+    }
+    for (int body = 0; body < world->body_count; body++) {
+        double count = 0.0;
+        for (int k = rows->body_start[body]; k < rows->body_start[body + 1]; k++) {
+            count += solving->active.in[rows->incidences[k].contact];
+        }
+        sum += count * count * count;
+    }
+    return sum >= HEAP;
 }
 
 // The problem of the next round; of the one before, memory from `mark` on is given back unless only
@@ -362,16 +385,26 @@ static FilStatus build_problem(Solving *solving, Next next, FilArenaMark mark, F
                                            &solving->problem, error);
     } else {
         fil_arena_release(&world->scratch, mark);
-        status = fil_world_problem_build(world, solving->step, &solving->rows, active->list,
-                                         active->count, &solving->problem, error);
+        status = (is_heap(solving) ? fil_world_product_build : fil_world_problem_build)(
+            world, solving->step, &solving->rows, active->list, active->count, &solving->problem,
+            error);
     }
     solving->info->seconds.assemble += fil_seconds() - start;
     return status;
 }
 
 static FilStatus solve_problem(Solving *solving, FilError *error) {
+    FilWorld *world = solving->world;
+    const Active *active = &solving->active;
     double start = fil_seconds();
     FIL_TRY(solve_active(solving, error));
+    if (solving->problem.form == FIL_FORM_PRODUCT && solving->solve.outcome != FIL_CONVERGED) {
+        add_solve(&solving->solve, false, solving->info);
+        FIL_TRY(fil_world_problem_build(world, solving->step, &solving->rows, active->list,
+                                        active->count, &solving->problem, error));
+        FIL_TRY(solve_active(solving, error));
+    }
+    add_solve(&solving->solve, !solving->rough, solving->info);
     solving->info->seconds.friction += fil_seconds() - start;
     solving->rounds++;
     return FIL_OK;
@@ -394,11 +427,11 @@ static FilStatus look_back(Solving *solving, Next *next, FilError *error) {
         solving->corrected = true;
         FIL_TRY(correct_free(world, step, &solving->rows, &changed, error));
     }
-    *next = again               ? NEXT_LINEARISE
-            : added > 0         ? NEXT_BUILD
-            : changed           ? NEXT_REFRESH
-            : solving->rough    ? NEXT_SOLVE
-                                : NEXT_NOTHING;
+    *next = again            ? NEXT_LINEARISE
+            : added > 0      ? NEXT_BUILD
+            : changed        ? NEXT_REFRESH
+            : solving->rough ? NEXT_SOLVE
+                             : NEXT_NOTHING;
     solving->rough = solving->rough && again;
     return FIL_OK;
 }
