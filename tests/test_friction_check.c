@@ -110,7 +110,7 @@ static void bad_blocks_are_named(void) {
     REFUSED(any, c->mu[1] = -nan_value, "mu[1] is nan; it must be finite and not negative");
     REFUSED(any, c->mu[0] = HUGE_VAL, "mu[0] is inf; it must be finite and not negative");
     REFUSED(any, c->problem.mu = NULL, "mu is NULL; block 0, of kind coulomb, needs it");
-    REFUSED(any, c->problem.form = (FilForm)5, "form is 5; it must be 0 to 2");
+    REFUSED(any, c->problem.form = (FilForm)5, "form is 5; it must be 0 to 3");
     REFUSED(any, c->problem.b = NULL, "b is NULL; the problem needs it");
     REFUSED(any, c->b[3] = nan_value, "b[3] is nan; it must be finite");
     REFUSED(any, c->compliance[7] = -HUGE_VAL, "compliance[7] is -inf; it must be finite");

@@ -18,6 +18,7 @@ typedef struct Part {
 } Part;
 
 typedef struct Product {
+    const struct ProductKernels *kernels;
     const FilWorld *world;
     FilMembers members;
     Part *parts;
@@ -31,48 +32,24 @@ typedef struct Product {
 
 // --- products ------------------------------------------------------------------------------------
 
-// y = W_body x, x the impulses of its contacts: most of them are 0.
-static void multiply_own(const Product *product, const Part *part, double *y) {
-    const FilMembers *members = &product->members;
-    int first = members->start[part->body], count = fil_members_count(members, part->body);
-    int n = 3 * count;
-    memset(y, 0, sizeof(double) * (size_t)n);
-    for (int k = 0; k < count; k++) {
-        const double *r =
-            product->r + 3 * (ptrdiff_t)members->place[fil_member(members, first + k)->contact];
-        const double *row = part->own + 3 * (ptrdiff_t)k * n;
-        if (r[0] == 0.0 && r[1] == 0.0 && r[2] == 0.0) {
-            continue;
-        }
-        for (int c = 0; c < n; c++) { // W_body is symmetric
-            y[c] += r[0] * row[c] + r[1] * row[n + c] + r[2] * row[2 * n + c];
-        }
-    }
-}
+typedef struct ProductKernels {
+    void (*multiply_own)(const FilMembers *members, int body, const double *own, const double *r,
+                         double *y);
+    void (*push)(const FilMembers *members, int body, const double *r, double *v);
+    void (*pull)(const FilMembers *members, int body, const double *v, double *y);
+} ProductKernels;
 
-static void multiply_rows(const Product *product, const Part *part, double *v, double *y) {
-    const FilMembers *members = &product->members;
-    const FilBody *body = &product->world->bodies[part->body];
-    int first = members->start[part->body], count = fil_members_count(members, part->body);
+#define FIL_KERNEL_FILE "world/product_kernels.h"
+#include "math/variants.h"
+
+// y = H P H^T r, by a solve.
+static void multiply_rows(const Product *product, int index, double *v, double *y) {
+    const ProductKernels *kernels = product->kernels;
+    const FilBody *body = &product->world->bodies[index];
     memset(v, 0, sizeof(double) * (size_t)body->dof_count);
-    for (int k = 0; k < count; k++) {
-        const FilIncidence *incidence = fil_member(members, first + k);
-        const double *r = product->r + 3 * (ptrdiff_t)members->place[incidence->contact];
-        const double *H = incidence->H;
-        double *to = v + incidence->first;
-        int w = incidence->width;
-        for (int c = 0; c < w; c++) {
-            to[c] += r[0] * H[c] + r[1] * H[w + c] + r[2] * H[2 * w + c];
-        }
-    }
+    kernels->push(&product->members, index, product->r, v);
     body->table->solve(body->self, 1, v);
-    for (int k = 0; k < count; k++) {
-        const FilIncidence *incidence = fil_member(members, first + k);
-        for (int row = 0; row < 3; row++) {
-            y[3 * k + row] = fil_dot(incidence->H + (ptrdiff_t)row * incidence->width,
-                                     v + incidence->first, incidence->width);
-        }
-    }
+    kernels->pull(&product->members, index, v, y);
 }
 
 static void multiply_parts(void *context, int first, int last) {
@@ -82,9 +59,9 @@ static void multiply_parts(void *context, int first, int last) {
         const Part *part = &product->parts[p];
         double *y = product->share + 3 * (ptrdiff_t)product->members.start[part->body];
         if (part->own != NULL) {
-            multiply_own(product, part, y);
+            product->kernels->multiply_own(&product->members, part->body, part->own, product->r, y);
         } else {
-            multiply_rows(product, part, room, y);
+            multiply_rows(product, part->body, room, y);
         }
     }
 }
@@ -185,7 +162,7 @@ FilStatus fil_world_product_build(FilWorld *world, const FilWorldTry *step, cons
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the problem of %d contacts",
                         count);
     }
-    *product = (Product){.world = world};
+    *product = (Product){.kernels = CHOOSE_VARIANT(count_variants() - 1, kernels), .world = world};
     FIL_TRY(fil_members_list(world, step, rows, active, count, &product->members, error));
     FIL_TRY(fil_world_problem_begin(world, step, &product->members, problem, error));
     FIL_TRY(reserve(world, product, error));

@@ -18,12 +18,14 @@
 #include "math/vector.h"
 #include "problem.h"
 
-enum { MAX_ACTIVE_ROUNDS = 12 };  // of adding contacts that overlap
-enum { ROUGH_FROM = 1000 };       // contacts
-static const double ROUGH = 30.0; // times the tolerance
-static const double HEAP = 1e6;   // sum of the cubes of the contacts of bodies
-static const double PRODUCT_TOLERANCE = 1e-6;
+enum { MAX_ACTIVE_ROUNDS = 12 };             // of adding contacts that overlap
 static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
+
+// Heaps are solved roughly until no contact joins.
+static const double HEAP = 1e6;               // sum of the cubes of the contacts of bodies
+static const double PRODUCT_TOLERANCE = 1e-6; // least that products are good for
+static const double ROUGH = 30.0;             // times the tolerance
+enum { ROUGH_NEWTON = 2 };                    // linearisations meanwhile
 
 // --- bodies --------------------------------------------------------------------------------------
 
@@ -421,8 +423,8 @@ static FilStatus look_back(Solving *solving, Next *next, FilError *error) {
                     : 0;
     bool changed = false;
     info->elastic_residual = find_change(world, step);
-    bool again =
-        info->elastic_residual > newton_tolerance && info->newton_count < world->def.max_newton;
+    bool again = info->elastic_residual > newton_tolerance &&
+                 info->newton_count < (solving->rough ? ROUGH_NEWTON : world->def.max_newton);
     if (!solving->corrected && !again) {
         solving->corrected = true;
         FIL_TRY(correct_free(world, step, &solving->rows, &changed, error));
@@ -473,6 +475,6 @@ FilStatus fil_world_solve(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
         return FIL_OK;
     }
     info->newton_count = 1;
-    solving.rough = solving.active.count >= ROUGH_FROM;
+    solving.rough = is_heap(&solving);
     return solve_rounds(&solving, failed, error);
 }
