@@ -241,11 +241,17 @@ static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows 
     return FIL_OK;
 }
 
-// Show a problem to whoever looks.
-static FilStatus show_problem(FilWorld *world, const FilWorldTry *step, const Active *active,
-                              const FilFrictionProblem *problem, const double *r, FilError *error) {
+// Show a problem to whoever looks, always with W.
+static FilStatus show_problem(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                              const Active *active, const FilFrictionProblem *problem,
+                              const double *r, FilError *error) {
     FilArenaMark mark = fil_arena_mark(&world->scratch);
     bool *fresh = FIL_NEW(&world->scratch, bool, (size_t)active->count + 1);
+    FilFrictionProblem formed = *problem;
+    if (problem->form == FIL_FORM_PRODUCT) {
+        FIL_TRY(fil_world_problem_build(world, step, rows, active->list, active->count, &formed,
+                                        error));
+    }
     if (fresh == NULL) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
                         active->count);
@@ -254,7 +260,7 @@ static FilStatus show_problem(FilWorld *world, const FilWorldTry *step, const Ac
         int i = active->list[a];
         fresh[a] = !active->guessed[i] && !did_press(&step->contacts[i]);
     }
-    world->watch(world->watch_user, problem, r, fresh);
+    world->watch(world->watch_user, &formed, r, fresh);
     fil_arena_release(&world->scratch, mark);
     return FIL_OK;
 }
@@ -333,7 +339,7 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
         }
     }
     if (world->watch != NULL) {
-        FIL_TRY(show_problem(world, step, active, problem, solution.r, error));
+        FIL_TRY(show_problem(world, step, &solving->rows, active, problem, solution.r, error));
     }
     FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solving->solve,
                                error));
@@ -357,7 +363,7 @@ static bool is_heap(const Solving *solving) {
     const FilWorld *world = solving->world;
     const FilRows *rows = &solving->rows;
     double sum = 0.0;
-    if (world->watch != NULL || world->def.solver.solver != FIL_SOLVER_AUTO ||
+    if (world->def.solver.solver != FIL_SOLVER_AUTO ||
         settings_of(world).solver != FIL_SOLVER_AUTO ||
         world->def.solver.tolerance < PRODUCT_TOLERANCE) {
         return false;
