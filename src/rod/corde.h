@@ -99,6 +99,8 @@ void fil_corde_sample(const FilRod *rod, const FilRodPlace *places, int count, d
                       double *rates);
 void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows);
 void fil_corde_span(const FilRod *rod, int element, int *first, int *last);
+void fil_corde_edge_jacobian(const FilRod *rod, int element, double u, double *rows);
+void fil_corde_edge_span(const FilRod *rod, int element, int *first, int *last);
 void fil_corde_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
 void fil_corde_energy(const FilRod *rod, FilRodEnergy *out);
 void fil_corde_free_gradient(const FilRod *rod, double *out);
@@ -108,6 +110,7 @@ void fil_corde_mass(const FilRod *rod, double *out);
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 void fil_corde_solve(const FilRod *rod, double *x);
 void fil_corde_solve_columns(const FilRod *rod, int count, double *x);
+int fil_corde_factors(const FilRod *rod, const double **band);
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity);
 double fil_corde_largest_step(const FilRod *rod);
 /// Doubles that the step matrix takes.

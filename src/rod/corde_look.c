@@ -99,16 +99,22 @@ void fil_corde_sample(const FilRod *rod, const FilRodPlace *places, int count, d
     }
 }
 
-// Add a 3 x 3 block to the rows `row`.. of a matrix of dof_count columns.
+// A matrix of some columns: `width` of them, from those of the block `first` on.
+typedef struct Columns {
+    double *at;
+    int first, width;
+} Columns;
+
+// Add a 3 x 3 block to the rows `row`.. of a matrix.
 static void add_columns(const FilRod *rod, int row, int block, const double B[9],
-                        double *jacobian) {
+                        const Columns *jacobian) {
     const FilCorde *corde = rod->data;
     if (block < corde->first || block > corde->last) {
         return;
     }
     for (int i = 0; i < 3; i++) {
-        double *out = jacobian + (size_t)(row + i) * (size_t)rod->dof_count +
-                      3 * (size_t)(block - corde->first);
+        double *out = jacobian->at + (size_t)(row + i) * (size_t)jacobian->width +
+                      3 * (size_t)(block - jacobian->first);
         fil_add3(1.0, B + 3 * i, out);
     }
 }
@@ -119,30 +125,73 @@ static void fill_scalar(double x, double B[9]) {
     }
 }
 
+// The rows of velocity.
+static void add_place(const FilRod *rod, int element, double u, const Columns *jacobian) {
+    double B[9];
+    fill_scalar(1.0 - u, B);
+    add_columns(rod, 0, 2 * element + 1, B, jacobian);
+    fill_scalar(u, B);
+    add_columns(rod, 0, 2 * element + 3, B, jacobian);
+}
+
 void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows) {
+    const FilCorde *corde = rod->data;
+    const Columns all = {rows, corde->first, rod->dof_count};
     double B[9], rest[9];
     memset(rows, 0, sizeof(double) * 6 * (size_t)rod->dof_count);
-    fill_scalar(1.0 - u, B);
-    add_columns(rod, 0, 2 * element + 1, B, rows);
-    fill_scalar(u, B);
-    add_columns(rod, 0, 2 * element + 3, B, rows);
+    add_place(rod, element, u, &all);
     FilCordeSection section = fil_corde_find_section(rod, element, u);
     if (section.joint < 0) {
         fill_scalar(1.0, B);
-        add_columns(rod, 3, 2 * element + 2, B, rows);
+        add_columns(rod, 3, 2 * element + 2, B, &all);
         return;
     }
     fil_corde_turn_weights(&section, section.x, B);
     for (int k = 0; k < 9; k++) {
         rest[k] = (k % 4 == 0 ? 1.0 : 0.0) - B[k];
     }
-    add_columns(rod, 3, 2 * section.joint, rest, rows);
-    add_columns(rod, 3, 2 * section.joint + 2, B, rows);
+    add_columns(rod, 3, 2 * section.joint, rest, &all);
+    add_columns(rod, 3, 2 * section.joint + 2, B, &all);
 }
 
 void fil_corde_span(const FilRod *rod, int element, int *first, int *last) {
     const FilCorde *corde = rod->data;
     int from = 3 * (2 * element - corde->first), to = 3 * (2 * element + 5 - corde->first);
+    *first = from < 0 ? 0 : from;
+    *last = to > rod->dof_count ? rod->dof_count : to;
+}
+
+// An edge turns across itself as its nodes do, t x (change of its vector) / length, and about
+// itself as the frame in its middle does.
+void fil_corde_edge_jacobian(const FilRod *rod, int element, double u, double *rows) {
+    const FilCorde *corde = rod->data;
+    const double *r = corde->r + 3 * (size_t)element;
+    double t[3], map[9], back[9], twist[9];
+    int first, last;
+    fil_corde_edge_span(rod, element, &first, &last);
+    const Columns few = {rows, corde->first + first / 3, last - first};
+    memset(rows, 0, sizeof(double) * 6 * (size_t)(last - first));
+    add_place(rod, element, u, &few);
+    fil_subtract3(r + 3, r, t);
+    double inverse = 1.0 / fil_norm3(t);
+    for (int k = 0; k < 3; k++) {
+        t[k] *= inverse;
+    }
+    fil_cross_matrix3(t, map);
+    for (int k = 0; k < 9; k++) {
+        map[k] *= inverse;
+        back[k] = -map[k];
+        twist[k] = t[k / 3] * t[k % 3];
+    }
+    add_columns(rod, 3, 2 * element + 1, back, &few);
+    add_columns(rod, 3, 2 * element + 2, twist, &few);
+    add_columns(rod, 3, 2 * element + 3, map, &few);
+}
+
+// Its nodes and the frame between them.
+void fil_corde_edge_span(const FilRod *rod, int element, int *first, int *last) {
+    const FilCorde *corde = rod->data;
+    int from = 3 * (2 * element + 1 - corde->first), to = 3 * (2 * element + 4 - corde->first);
     *first = from < 0 ? 0 : from;
     *last = to > rod->dof_count ? rod->dof_count : to;
 }

@@ -329,6 +329,12 @@ void fil_corde_solve_columns(const FilRod *rod, int count, double *x) {
     }
 }
 
+int fil_corde_factors(const FilRod *rod, const double **band) {
+    const FilCorde *corde = rod->data;
+    *band = corde->A;
+    return is_explicit(rod) ? 0 : WIDTH; // a diagonal matrix is a band, too
+}
+
 static double find_largest(const double *x, int count) {
     double largest = 0.0;
     for (int k = 0; k < count; k++) {

@@ -74,6 +74,7 @@ void fil_nodal_get_rest(const FilRod *rod, double *rest);
 double fil_nodal_merit(FilRod *rod, double dt, const double *velocity);
 void fil_nodal_solve(const FilRod *rod, double *x);
 void fil_nodal_solve_columns(const FilRod *rod, int count, double *x);
+int fil_nodal_factors(const FilRod *rod, const double **band);
 void fil_nodal_advance(FilRod *rod, double dt, const double *velocity);
 void fil_nodal_get_velocity(const FilRod *rod, double *velocity);
 void fil_nodal_stop(FilRod *rod);
@@ -84,6 +85,8 @@ void fil_nodal_sample(const FilRod *rod, const FilRodPlace *places, int count, d
 void fil_nodal_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
 void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobian);
 void fil_nodal_span(const FilRod *rod, int element, int *first, int *last);
+void fil_nodal_edge_jacobian(const FilRod *rod, int element, double u, double *jacobian);
+void fil_nodal_edge_span(const FilRod *rod, int element, int *first, int *last);
 void fil_nodal_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
 void fil_nodal_energy(const FilRod *rod, FilRodEnergy *energy);
 void fil_nodal_gradient(const FilRod *rod, double *gradient);
@@ -172,19 +175,20 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
     return 2 * nodal->stride + 2;
 }
 
-#define FIL_NODAL_TABLE(model, frames, maker, natural)                                          \
-    {                                                                                           \
-        .name = model, .framed = frames, .create = maker, .place_ends = fil_nodal_place_ends,   \
-        .adopt = fil_nodal_adopt, .prepare = fil_nodal_prepare, .residual = fil_nodal_residual, \
-        .get_rest = fil_nodal_get_rest, .merit = fil_nodal_merit, .solve = fil_nodal_solve,     \
-        .solve_columns = fil_nodal_solve_columns, .advance = fil_nodal_advance,                 \
-        .get_velocity = fil_nodal_get_velocity, .stop = fil_nodal_stop,                         \
-        .launch = fil_nodal_launch, .move = fil_nodal_move, .at = fil_nodal_at,                 \
-        .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,     \
-        .curvature_at = fil_nodal_curvature_at, .energy = fil_nodal_energy,                     \
-        .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian,                           \
-        .stiffness = fil_nodal_stiffness, .mass = fil_nodal_mass, .check_natural = natural,     \
-        .largest_step = fil_nodal_largest_step, .refresh = fil_nodal_refresh,                   \
+#define FIL_NODAL_TABLE(model, frames, maker, natural)                                            \
+    {                                                                                             \
+        .name = model, .framed = frames, .create = maker, .place_ends = fil_nodal_place_ends,     \
+        .adopt = fil_nodal_adopt, .prepare = fil_nodal_prepare, .residual = fil_nodal_residual,   \
+        .get_rest = fil_nodal_get_rest, .merit = fil_nodal_merit, .solve = fil_nodal_solve,       \
+        .solve_columns = fil_nodal_solve_columns, .factors = fil_nodal_factors,                   \
+        .advance = fil_nodal_advance, .get_velocity = fil_nodal_get_velocity,                     \
+        .stop = fil_nodal_stop, .launch = fil_nodal_launch, .move = fil_nodal_move,               \
+        .at = fil_nodal_at, .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian,           \
+        .span = fil_nodal_span, .edge_jacobian = fil_nodal_edge_jacobian,                         \
+        .edge_span = fil_nodal_edge_span, .curvature_at = fil_nodal_curvature_at,                 \
+        .energy = fil_nodal_energy, .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian, \
+        .stiffness = fil_nodal_stiffness, .mass = fil_nodal_mass, .check_natural = natural,       \
+        .largest_step = fil_nodal_largest_step, .refresh = fil_nodal_refresh,                     \
     }
 
 #endif

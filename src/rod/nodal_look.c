@@ -63,41 +63,56 @@ void fil_nodal_sample(const FilRod *rod, const FilRodPlace *places, int count, d
     }
 }
 
+// A matrix of some columns: those of the unknowns first .. first + width - 1 of the full list.
+typedef struct Columns {
+    double *at;
+    int first, width;
+} Columns;
+
 // One column of a Jacobian of unknowns, where the unknown is free.
-static void put_column(const FilRod *rod, int unknown, const double *values, int row, int rows,
-                       double *jacobian) {
+static void put_column(const FilRod *rod, int unknown, const double values[3], int row,
+                       const Columns *jacobian) {
     const FilNodal *nodal = rod->data;
     if (unknown < nodal->first || unknown >= nodal->last) {
         return;
     }
-    double *to = jacobian + unknown - nodal->first;
-    for (int k = 0; k < rows; k++) {
-        to[(ptrdiff_t)(row + k) * rod->dof_count] = values[k];
+    double *to = jacobian->at + unknown - jacobian->first;
+    for (int k = 0; k < 3; k++) {
+        to[(ptrdiff_t)(row + k) * jacobian->width] = values[k];
     }
 }
 
 // The place of node i enters the rows with the matrix m (columns are world axes).
-static void put_node(const FilRod *rod, int i, const double m[9], int row, double axes[2][3],
-                     double *jacobian) {
+static void put_node(const FilRod *rod, int i, const double m[9], int row,
+                     const Columns *jacobian) {
     const FilNodal *nodal = rod->data;
     for (int end = 0; end < 2; end++) {
         if (i == fil_nodal_end_node(nodal, end) &&
             fil_nodal_end(rod, end)->kind == FIL_END_SLIDING) {
-            double along[3];
+            double axes[2][3], along[3];
+            fil_nodal_axes(rod, rod->state[0], axes);
             fil_apply3(m, axes[end], along);
-            put_column(rod, end == 0 ? nodal->first : nodal->last - 1, along, row, 3, jacobian);
+            put_column(rod, end == 0 ? nodal->first : nodal->last - 1, along, row, jacobian);
             return;
         }
     }
     for (int k = 0; k < 3; k++) {
         const double column[3] = {m[k], m[3 + k], m[6 + k]};
-        put_column(rod, nodal->stride * i + k, column, row, 3, jacobian);
+        put_column(rod, nodal->stride * i + k, column, row, jacobian);
+    }
+}
+
+// The rows of velocity of a place at the part u of edge j.
+static void put_place(const FilRod *rod, int j, double u, const Columns *jacobian) {
+    for (int side = 0; side < 2; side++) {
+        double part = side == 0 ? 1.0 - u : u;
+        const double m[9] = {part, 0.0, 0.0, 0.0, part, 0.0, 0.0, 0.0, part};
+        put_node(rod, j + side, m, 0, jacobian);
     }
 }
 
 // The rows of spin: nodes e, e + 1 and e + 2 begin and end the edges e and f.
-static void put_turn(const FilRod *rod, const FilNodalSection *section, double axes[2][3],
-                     double *jacobian) {
+static void put_turn(const FilRod *rod, const FilNodalSection *section, const Columns *jacobian) {
     const FilNodal *nodal = rod->data;
     bool both = section->f != section->e;
     FilNodalTurn turn;
@@ -109,27 +124,21 @@ static void put_turn(const FilRod *rod, const FilNodalSection *section, double a
             m[k] = i == 0 ? -turn.edge[0][k] : i == 1 ? turn.edge[0][k] : 0.0;
             m[k] += !both || i == 0 ? 0.0 : i == 1 ? -turn.edge[1][k] : turn.edge[1][k];
         }
-        put_node(rod, section->e + i, m, 3, axes, jacobian);
+        put_node(rod, section->e + i, m, 3, jacobian);
     }
     for (int side = 0; side < (both ? 2 : 1) && nodal->stride == 4; side++) {
-        put_column(rod, 4 * (section->e + side) + 3, turn.spin[side], 3, 3, jacobian);
+        put_column(rod, 4 * (section->e + side) + 3, turn.spin[side], 3, jacobian);
     }
 }
 
 void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobian) {
     const FilNodal *nodal = rod->data;
-    int j = element + nodal->ghosts[0];
-    double axes[2][3];
+    const Columns all = {jacobian, nodal->first, rod->dof_count};
     FilNodalSection section;
-    fil_nodal_axes(rod, rod->state[0], axes);
     memset(jacobian, 0, sizeof(double) * 6 * (size_t)rod->dof_count);
-    for (int side = 0; side < 2; side++) {
-        double part = side == 0 ? 1.0 - u : u;
-        const double m[9] = {part, 0.0, 0.0, 0.0, part, 0.0, 0.0, 0.0, part};
-        put_node(rod, j + side, m, 0, axes, jacobian);
-    }
+    put_place(rod, element + nodal->ghosts[0], u, &all);
     fil_nodal_find_section(rod, element, u, &section);
-    put_turn(rod, &section, axes, jacobian);
+    put_turn(rod, &section, &all);
 }
 
 // Nodes from that before the element to that after its end, which sections next to it need.
@@ -140,6 +149,37 @@ void fil_nodal_span(const FilRod *rod, int element, int *first, int *last) {
     *first = j <= fil_nodal_end_node(nodal, 0) + 1 || from < nodal->first ? 0 : from - nodal->first;
     *last = j + 2 >= fil_nodal_end_node(nodal, 1) || to > nodal->last ? rod->dof_count
                                                                       : to - nodal->first;
+}
+
+// An edge turns as its nodes do, t x (change of its vector) / length, and by its own turn about t.
+void fil_nodal_edge_jacobian(const FilRod *rod, int element, double u, double *jacobian) {
+    const FilNodal *nodal = rod->data;
+    int j = element + nodal->ghosts[0], first, last;
+    const FilEdge *edge = &nodal->start.edges[j];
+    double map[9], back[9];
+    fil_nodal_edge_span(rod, element, &first, &last);
+    const Columns few = {jacobian, nodal->first + first, last - first};
+    memset(jacobian, 0, sizeof(double) * 6 * (size_t)(last - first));
+    put_place(rod, j, u, &few);
+    fil_cross_matrix3(edge->t, map);
+    for (int k = 0; k < 9; k++) {
+        map[k] /= edge->length;
+        back[k] = -map[k];
+    }
+    put_node(rod, j, back, 3, &few);
+    put_node(rod, j + 1, map, 3, &few);
+    if (nodal->stride == 4) {
+        put_column(rod, 4 * j + 3, edge->t, 3, &few);
+    }
+}
+
+// The two nodes of the edge, with what turns it between them.
+void fil_nodal_edge_span(const FilRod *rod, int element, int *first, int *last) {
+    const FilNodal *nodal = rod->data;
+    int j = element + nodal->ghosts[0];
+    int from = nodal->stride * j - nodal->first, to = nodal->stride * (j + 1) + 3 - nodal->first;
+    *first = from < 0 ? 0 : from;
+    *last = to > rod->dof_count ? rod->dof_count : to;
 }
 
 // --- curvature -----------------------------------------------------------------------------------

@@ -363,6 +363,13 @@ void fil_nodal_solve_columns(const FilRod *rod, int count, double *x) {
                            nodal->band + (ptrdiff_t)nodal->first * (width + 1), count, x);
 }
 
+int fil_nodal_factors(const FilRod *rod, const double **band) {
+    const FilNodal *nodal = rod->data;
+    int width = fil_nodal_width(nodal);
+    *band = nodal->band + (ptrdiff_t)nodal->first * (width + 1);
+    return width;
+}
+
 // What an end that slides, and its ghost with it, moved by along its axis is a mean over the step:
 // its velocity there is the unknown.
 static void set_sliding_velocity(FilRod *rod, int end, const double axis[3], double along) {

@@ -22,6 +22,7 @@
 #define FIL_ROD_LENGTH 1e15      // m: no rod is longer
 #define FIL_ROD_LONGEST_STEP 1e9 // s
 #define FIL_ROD_GRAIN 4096       // bytes: memory is taken in pieces of this size, or larger
+#define FIL_ROD_EDGE 9           // unknowns that move an edge, at most: see edge_span()
 
 typedef struct FilRodTable FilRodTable;
 
@@ -131,6 +132,9 @@ struct FilRodTable {
     void (*solve)(const FilRod *rod, double *x);
     // The same for the columns of x, [dof_count][count]. NULL: one at a time.
     void (*solve_columns)(const FilRod *rod, int count, double *x);
+    // A itself where it is a band matrix, as fil_band_factor() left it; returns its half-width.
+    // NULL: it is not.
+    int (*factors)(const FilRod *rod, const double **band);
     // Take the step with the velocity v+ of its end; time moves too.
     void (*advance)(FilRod *rod, double dt, const double *velocity);
 
@@ -151,6 +155,12 @@ struct FilRodTable {
                    double *rates);
     // The unknowns first .. last - 1 are all that move sections of this element.
     void (*span)(const FilRod *rod, int element, int *first, int *last);
+    // Models whose elements are straight edges: the same for a section that is fixed to its edge
+    // and turns as the edge does: its two ends, and its twist. Few unknowns move it, which is what
+    // contacts want; rows are [6][last - first], at most FIL_ROD_EDGE wide. What moves held nodes
+    // turns the edge as well; nothing but v twists it. NULL: use those above.
+    void (*edge_span)(const FilRod *rod, int element, int *first, int *last);
+    void (*edge_jacobian)(const FilRod *rod, int element, double u, double *jacobian);
     void (*curvature_at)(const FilRod *rod, int element, double u, double kappa[3]);
 
     // Rows C that hold the ends beyond what the coordinates already hold: C dx = -error brings the

@@ -1,5 +1,9 @@
 // rows.c - the rows of the contacts: see rows.h. Bodies are worked on in parallel, each writes what
 // is its own.
+//
+// Where elements are straight edges a contact turns with the edge that it lies on, so that its rows
+// are a few unknowns wide: what the elimination of contacts costs in velocities grows with the cube
+// of that. Joints hold sections, whose frames are interpolated between edges.
 #include "rows.h"
 
 #include <string.h>
@@ -64,12 +68,19 @@ static FilStatus list_incidences(FilWorld *world, const FilWorldTry *step, FilRo
 
 // --- the unknowns that a contact moves -----------------------------------------------------------
 
-static void widen(const FilWorld *world, const FilPlace *place, int *first, int *last) {
+bool fil_rows_on_edge(const FilRod *rod, const FilWorkContact *contact) {
+    return rod->table->edge_jacobian != NULL && contact->kind == FIL_BLOCK_COULOMB;
+}
+
+static void widen(const FilWorld *world, const FilWorkContact *contact, const FilPlace *place,
+                  int *first, int *last) {
     const FilBody *body = &world->bodies[place->body];
-    int from = 0, to = body->dof_count;
-    if (body->kind == FIL_BODY_ROD) {
-        const FilRod *rod = body->self;
-        rod->table->span(rod, world->pieces[place->piece].element, &from, &to);
+    const FilRod *rod = body->self;
+    int from = 0, to = body->dof_count, element = world->pieces[place->piece].element;
+    if (body->kind == FIL_BODY_ROD && fil_rows_on_edge(rod, contact)) {
+        rod->table->edge_span(rod, element, &from, &to);
+    } else if (body->kind == FIL_BODY_ROD) {
+        rod->table->span(rod, element, &from, &to);
     }
     *first = from < *first ? from : *first;
     *last = to > *last ? to : *last;
@@ -85,10 +96,10 @@ static FilStatus reserve_rows(FilWorld *world, const FilWorldTry *step, const Fi
             const FilWorkContact *contact = &step->contacts[incidence->contact];
             int first = INT32_MAX, last = 0;
             if (contact->a.body == body) {
-                widen(world, &contact->a, &first, &last);
+                widen(world, contact, &contact->a, &first, &last);
             }
             if (contact->b.body == body) {
-                widen(world, &contact->b, &first, &last);
+                widen(world, contact, &contact->b, &first, &last);
             }
             incidence->first = first;
             incidence->width = last - first;
@@ -153,6 +164,24 @@ static void take_rows(const Making *making, const FilWorkContact *contact, const
     }
 }
 
+static void add_edge(const Making *making, const FilPlace *place, double along[3][3],
+                     double about[3][3], const FilIncidence *incidence) {
+    const FilPiece *piece = &making->world->pieces[place->piece];
+    const FilRod *rod = making->world->bodies[place->body].self;
+    double J[6 * FIL_ROD_EDGE], u = (1.0 - place->t) * piece->u[0] + place->t * piece->u[1];
+    int first, last;
+    rod->table->edge_span(rod, piece->element, &first, &last);
+    rod->table->edge_jacobian(rod, piece->element, u, J);
+    for (int row = 0; row < 3; row++) {
+        double *H = incidence->H + (ptrdiff_t)row * incidence->width + first - incidence->first;
+        for (int c = 0, width = last - first; c < width; c++) {
+            for (int k = 0; k < 3; k++) {
+                H[c] += along[row][k] * J[k * width + c] + about[row][k] * J[(3 + k) * width + c];
+            }
+        }
+    }
+}
+
 static void add_rod(const Making *making, const FilPlace *place, const Points *points,
                     double along[3][3], double about[3][3], const FilIncidence *incidence) {
     const FilBody *body = &making->world->bodies[place->body];
@@ -178,7 +207,12 @@ static void add_place(const Making *making, const FilWorkContact *contact, const
                       double sign, const Points *points, const FilIncidence *incidence) {
     double along[3][3], about[3][3];
     take_rows(making, contact, place, sign, along, about);
-    if (making->world->bodies[place->body].kind == FIL_BODY_ROD) {
+    const FilBody *body = &making->world->bodies[place->body];
+    if (body->kind == FIL_BODY_ROD && fil_rows_on_edge(body->self, contact)) {
+        add_edge(making, place, along, about, incidence);
+        return;
+    }
+    if (body->kind == FIL_BODY_ROD) {
         add_rod(making, place, points, along, about, incidence);
         return;
     }
