@@ -7,7 +7,7 @@
 #include "newton_step.h"
 #include "reduce.h"
 
-enum { FIL_NODE_SIZE = 3 }; // velocities of a node, but for the last of a body
+enum { FIL_NODE_MOST = 6 }; // velocities of a node
 
 /// What the contacts of an island do to the bodies they touch; other bodies do not matter to them.
 /// Velocities are grouped into nodes.
