@@ -79,9 +79,11 @@ static FilStatus analyse_primal(const FilNewtonStep *step, FilArena *arena, FilA
     return fil_primal_step_create(s->primal, s, step->threads, arena, scratch, primal, flops);
 }
 
-static FilStatus prepare_primal(FilNewtonStep *step, FilPrimalStep *primal, FilArena *arena) {
+static FilStatus prepare_primal(FilNewtonStep *step, FilPrimalStep *primal, FilArena *arena,
+                                FilArena *scratch) {
     step->primal = primal;
-    return fil_primal_step_reserve(primal, arena);
+    FIL_TRY(fil_primal_step_reserve(primal, arena));
+    return fil_primal_step_follow(primal, arena, scratch);
 }
 
 // GMRES and its preconditioner. `rescue`, of the whole problem, may be NULL.
@@ -113,7 +115,7 @@ static FilStatus choose_factorisation(FilNewtonStep *step, FilPrimalStep *primal
         FIL_TRY(analyse_primal(step, arena, scratch, &primal, &primal_flops));
     }
     if (compare && 2 * primal_flops < flops) {
-        return prepare_primal(step, primal, arena);
+        return prepare_primal(step, primal, arena, scratch);
     }
     step->value = FIL_NEW(arena, double, s->W.at[s->W.start[s->n]]);
     if (step->value == NULL) {
@@ -132,7 +134,7 @@ static FilStatus choose_method(FilNewtonStep *step, FilArena *arena, FilArena *s
         FIL_TRY(analyse_primal(step, arena, scratch, &primal, &flops));
     }
     if (!s->has_blocks) {
-        return prepare_primal(step, primal, arena);
+        return prepare_primal(step, primal, arena, scratch);
     }
     if (flops < ITERATE_FROM_FLOPS) {
         return choose_factorisation(step, primal, flops, arena, scratch);
