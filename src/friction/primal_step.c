@@ -19,7 +19,7 @@
 #include "primal.h"
 #include "small.h"
 
-static const double FEWER = 0.6;       // of the contacts listed are active: others are left out
+static const double FEWER = 0.75;      // of the contacts listed are active: others are left out
 static const double NEARLY_ALL = 0.75; // of the contacts are not worth an order of their own
 
 // The matrix of some contacts, analysed again as the contacts that press change.
@@ -114,7 +114,7 @@ FilStatus fil_primal_step_follow(FilPrimalStep *step, FilArena *arena, FilArena 
     const int entries = entry_count(A), n = step->s->n;
     Narrow *narrow = &step->narrow;
     bool *mass = FIL_NEW_ZEROED(arena, bool, entries);
-    narrow->size = (size_t)fil_block_lu_info(step->all).bytes / 2 +
+    narrow->size = (size_t)fil_block_lu_info(step->all).bytes +
                    (size_t)A->at[entries] * sizeof(double) + 256 * (size_t)entries;
     narrow->block = fil_arena_get(arena, narrow->size, 1);
     narrow->listed = FIL_NEW(arena, bool, n);
