@@ -258,9 +258,9 @@ FilStatus fil_friction_check(const FilFrictionProblem *problem, FilError *error)
     FIL_TRY(check_form(problem, total, error));
     if (problem->form != FIL_FORM_GLOBAL) {
         FIL_TRY(check_reals(problem->b, total, "b", error));
-        if (problem->global.M.column_count != 0) {
-            FIL_TRY(check_matrices(problem, total, error));
-        }
+    }
+    if (problem->form != FIL_FORM_GLOBAL && problem->global.M.column_count != 0) {
+        FIL_TRY(check_matrices(problem, total, error));
     }
     int64_t squares = 0;
     for (int i = 0; problem->compliance != NULL && i < problem->block_count; i++) {

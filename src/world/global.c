@@ -85,6 +85,19 @@ static int fill_body(const Global *global, const FilBody *body, int first, int n
     return next;
 }
 
+// A row of an incidence on the body whose first unknown is `first`; returns the next free entry.
+static int fill_row(const Global *global, const FilIncidence *incidence, int row, int first,
+                    int next) {
+    const double *H = incidence->H + (ptrdiff_t)row * incidence->width;
+    for (int k = 0; k < incidence->width; k++) {
+        if (H[k] != 0.0) {
+            global->H_index[next] = first + incidence->first + k;
+            global->H_value[next++] = H[k];
+        }
+    }
+    return next;
+}
+
 // The rows of an active contact, each a column of H; returns the next free entry.
 static int fill_contact(const Global *global, const FilWorkContact *contact, int a, int next) {
     const int bodies[2] = {contact->a.body, contact->b.body};
@@ -92,12 +105,8 @@ static int fill_contact(const Global *global, const FilWorkContact *contact, int
         global->H_start[3 * (ptrdiff_t)a + row] = next;
         for (int side = 0; side < 2; side++) {
             const FilIncidence *incidence = incidence_of(global, a, side);
-            for (int k = 0; incidence != NULL && k < incidence->width; k++) {
-                const double value = incidence->H[(ptrdiff_t)row * incidence->width + k];
-                if (value != 0.0) {
-                    global->H_index[next] = global->first[bodies[side]] + incidence->first + k;
-                    global->H_value[next++] = value;
-                }
+            if (incidence != NULL) {
+                next = fill_row(global, incidence, row, global->first[bodies[side]], next);
             }
         }
     }
