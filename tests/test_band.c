@@ -50,6 +50,23 @@ static void a_solution_satisfies_the_dense_equations(void) {
     }
 }
 
+static void a_matrix_comes_back_from_its_factors(void) {
+    double band[MOST * 16], back[MOST * 16], dense[MOST * MOST];
+    const int widths[] = {0, 1, 3, 8, 10, 13};
+    for (int n = 1; n <= MOST; n++) {
+        for (int w = 0; w < 6; w++) {
+            int width = widths[w];
+            make_matrix(n, width, band, dense);
+            CHECK(fil_band_factor(n, width, band) == 0);
+            fil_band_restore(n, width, band, back);
+            for (int k = 0; k < n * (width + 1); k++) {
+                int i = k / (width + 1), j = i + k % (width + 1);
+                CHECK_NEAR(back[k], j < n ? dense[i * n + j] : 0.0, 0.0, 1e-13);
+            }
+        }
+    }
+}
+
 static void columns_are_solved_as_if_each_were_alone_by_every_variant(void) {
     enum { COLUMNS = 21 };
     double band[MOST * 16], dense[MOST * MOST], x[MOST * COLUMNS] = {0}, y[MOST * COLUMNS];
@@ -102,6 +119,7 @@ static void the_row_of_a_pivot_that_is_not_positive_is_named(void) {
 
 #define TESTS(X)                                                 \
     X(a_solution_satisfies_the_dense_equations)                  \
+    X(a_matrix_comes_back_from_its_factors)                      \
     X(columns_are_solved_as_if_each_were_alone_by_every_variant) \
     X(the_row_of_a_pivot_that_is_not_positive_is_named)
 

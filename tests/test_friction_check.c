@@ -194,6 +194,28 @@ static void bad_global_forms_are_named(void) {
     REFUSED(form, c->w[3] = nan_value, "global.w[3] is nan; it must be finite");
 }
 
+static void bad_matrices_besides_the_operator_are_named(void) {
+    for (int form = FIL_FORM_BLOCKS; form <= FIL_FORM_BODIES; form++) {
+        REFUSED((FilForm)form, c->problem.global.H.column_count = 3,
+                "global.H.column_count is 3; it must be 4");
+        REFUSED((FilForm)form, c->m_value[2] = nan_value,
+                "global.M.value[2] is nan; it must be finite");
+        Case *c = fresh((FilForm)form);
+        c->problem.global.f = c->problem.global.w = NULL; // nobody needs them
+        CHECK(fil_friction_check(&c->problem, NULL) == FIL_OK);
+        c->problem.global = (FilGlobalForm){0};
+        CHECK(fil_friction_check(&c->problem, NULL) == FIL_OK);
+        c = fresh((FilForm)form);
+        c->m_value[1] = 0.0;
+        double r[4] = {7, 7, 7, 7};
+        FilFrictionSolution solution = {.r = r};
+        FilError error = {0};
+        CHECK(fil_friction_solve(&c->problem, NULL, NULL, &solution, NULL, &error) ==
+              FIL_E_ARGUMENT);
+        CHECK(strcmp(error.text, "global.M is 0 at (1, 1); the diagonal must be positive") == 0);
+    }
+}
+
 // Found only when it is factored: not a matter of fil_friction_check().
 static void check_unsolvable(const Case *c, const char *sentence) {
     double r[4] = {7, 7, 7, 7}, v[3] = {7, 7, 7};
@@ -290,17 +312,18 @@ static void a_place_for_the_impulses_is_asked_for(void) {
     CHECK(strcmp(error.text, "r is NULL; the problem needs it") == 0);
 }
 
-#define TESTS(X)                                 \
-    X(a_good_problem_passes_in_every_form)       \
-    X(bad_blocks_are_named)                      \
-    X(mu_is_judged_only_where_there_is_friction) \
-    X(bad_block_rows_are_named)                  \
-    X(bad_bodies_are_named)                      \
-    X(bad_global_forms_are_named)                \
-    X(a_singular_mass_matrix_is_named)           \
-    X(overflow_of_the_operator_is_refused)       \
-    X(the_unknowns_must_fit_an_int)              \
-    X(bad_settings_are_named)                    \
+#define TESTS(X)                                   \
+    X(a_good_problem_passes_in_every_form)         \
+    X(bad_blocks_are_named)                        \
+    X(mu_is_judged_only_where_there_is_friction)   \
+    X(bad_block_rows_are_named)                    \
+    X(bad_bodies_are_named)                        \
+    X(bad_global_forms_are_named)                  \
+    X(bad_matrices_besides_the_operator_are_named) \
+    X(a_singular_mass_matrix_is_named)             \
+    X(overflow_of_the_operator_is_refused)         \
+    X(the_unknowns_must_fit_an_int)                \
+    X(bad_settings_are_named)                      \
     X(a_place_for_the_impulses_is_asked_for)
 
 CHECK_MAIN(TESTS)

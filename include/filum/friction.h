@@ -149,9 +149,12 @@ typedef struct FilFrictionProblem {
     /// FIL_FORM_GLOBAL 0 or the size of M.
     int dof_count;
     FilForm form;
-    FilBlockRows blocks;      ///< FIL_FORM_BLOCKS: W
-    FilBodyRows bodies;       ///< FIL_FORM_BODIES
-    FilGlobalForm global;     ///< FIL_FORM_GLOBAL
+    FilBlockRows blocks; ///< FIL_FORM_BLOCKS: W
+    FilBodyRows bodies;  ///< FIL_FORM_BODIES
+    /// FIL_FORM_GLOBAL. In the other forms M and H (not f and w) may be given besides W, which is
+    /// H^T M^-1 H then: solvers that factor may do so in velocities where that is less work. No
+    /// columns in M: not given.
+    FilGlobalForm global;
     FilProductForm product;   ///< FIL_FORM_PRODUCT
     const double *b;          ///< sum of d_i, m/s; not used by FIL_FORM_GLOBAL
     const double *compliance; ///< optional block-diagonal C added to W: d_i x d_i each, or NULL

@@ -78,6 +78,19 @@ static FilStatus check_triangles(const FilSparse *M, FilArena *scratch, FilError
     return status;
 }
 
+// Check M and find the bodies.
+static FilStatus find_bodies(const FilFrictionProblem *problem, FilArena *arena, FilArena *scratch,
+                             FilReduction **out, FilError *error) {
+    FilReduction *reduction = FIL_NEW(arena, FilReduction, 1);
+    if (reduction == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    FIL_TRY(check_masses(&problem->global.M, error));
+    FIL_TRY(check_triangles(&problem->global.M, scratch, error));
+    *out = reduction;
+    return fil_reduction_begin(&problem->global, arena, reduction);
+}
+
 static FilStatus fail_singular(const FilReduction *reduction, int body, FilError *error) {
     return fil_fail(
         error, FIL_E_ARGUMENT,
@@ -101,13 +114,8 @@ static FilStatus build_reduced(const FilFrictionProblem *problem, FilReduction *
 
 static FilStatus build_global(const FilFrictionProblem *problem, const FilSystemUse *use,
                               FilArena *arena, FilArena *scratch, FilSystem *out, FilError *error) {
-    FilReduction *reduction = FIL_NEW(arena, FilReduction, 1);
-    if (reduction == NULL) {
-        return FIL_E_NO_MEMORY;
-    }
-    FIL_TRY(check_masses(&problem->global.M, error));
-    FIL_TRY(check_triangles(&problem->global.M, scratch, error));
-    FIL_TRY(fil_reduction_begin(&problem->global, arena, reduction));
+    FilReduction *reduction;
+    FIL_TRY(find_bodies(problem, arena, scratch, &reduction, error));
     if (reduction->largest_body <= LARGE_BODY) {
         FIL_TRY(build_reduced(problem, reduction, arena, out, error));
     } else {
@@ -119,6 +127,14 @@ static FilStatus build_global(const FilFrictionProblem *problem, const FilSystem
         }
     }
     out->reduction = reduction;
+    return FIL_OK;
+}
+
+FilStatus fil_system_add_bodies(const FilFrictionProblem *problem, FilArena *arena,
+                                FilArena *scratch, FilSystem *s, FilError *error) {
+    FilReduction *reduction;
+    FIL_TRY(find_bodies(problem, arena, scratch, &reduction, error));
+    s->reduction = reduction;
     return FIL_OK;
 }
 

@@ -203,7 +203,8 @@ static FilStatus check_sparse(const FilSparse *matrix, int rows, int columns,
     return check_reals(matrix->value, count, names->value, error);
 }
 
-static FilStatus check_global(const FilFrictionProblem *problem, int total, FilError *error) {
+// M and H.
+static FilStatus check_matrices(const FilFrictionProblem *problem, int total, FilError *error) {
     static const SparseNames of_M = SPARSE_NAMES("global.M"), of_H = SPARSE_NAMES("global.H");
     const FilGlobalForm *global = &problem->global;
     const int m = global->M.column_count;
@@ -217,9 +218,13 @@ static FilStatus check_global(const FilFrictionProblem *problem, int total, FilE
                         problem->dof_count, m);
     }
     FIL_TRY(check_sparse(&global->M, m, m, &of_M, error));
-    FIL_TRY(check_sparse(&global->H, m, total, &of_H, error));
-    FIL_TRY(check_reals(global->f, m, "global.f", error));
-    return check_reals(global->w, total, "global.w", error);
+    return check_sparse(&global->H, m, total, &of_H, error);
+}
+
+static FilStatus check_global(const FilFrictionProblem *problem, int total, FilError *error) {
+    FIL_TRY(check_matrices(problem, total, error));
+    FIL_TRY(check_reals(problem->global.f, problem->global.M.column_count, "global.f", error));
+    return check_reals(problem->global.w, total, "global.w", error);
 }
 
 static int64_t count_squares(const FilFrictionProblem *problem) {
@@ -272,6 +277,9 @@ FilStatus fil_friction_check(const FilFrictionProblem *problem, FilError *error)
     FIL_TRY(check_form(problem, total, error));
     if (problem->form != FIL_FORM_GLOBAL) {
         FIL_TRY(check_reals(problem->b, total, "b", error));
+    }
+    if (problem->form != FIL_FORM_GLOBAL && problem->global.M.column_count != 0) {
+        FIL_TRY(check_matrices(problem, total, error));
     }
     return problem->compliance != NULL
                ? check_reals(problem->compliance, count_squares(problem), "compliance", error)

@@ -1,24 +1,18 @@
-// primal.c - Newton's linear system in the velocities of the bodies.
-//
-// With M dv = H dr the step (Fu (W + D) + Fr) dr = -F reads, block by block,
-//
-//     B_i dr_i = h_i - Fu_i H_i^T dv,     B = Fr + Fu (C + D),   h = -F,
-//     (M + sum over i of H_i S_i H_i^T) dv = H B^-1 h,     S_i = B_i^-1 Fu_i.
+// primal.c - what Newton's step in velocities (primal_step.c) is made of: nodes and their pattern.
 //
 // A contact couples the few nodes that it touches, not all contacts of its bodies: with slender
-// bodies and many contacts the matrix is far sparser than W (30 times fewer operations for fibres
-// with 10 000 contacts), and W is never needed. D > 0 makes B regular; the smaller it is, the
-// stiffer S. One step of refinement on both equations restores what that costs in digits.
+// bodies and many contacts M + H S H^T is far sparser than W (30 times fewer operations for fibres
+// with 10 000 contacts), and W is never needed.
+//
+// Nodes, the blocks of the factorisation, begin where the rows of contacts begin: at the nodes of a
+// mesh or a rod, whatever their size. Stretches between are cut evenly.
 #include "primal.h"
 
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "math/block_lu.h"
 #include "math/sparse.h"
-#include "small.h"
 
 // --- nodes and pattern ---------------------------------------------------------------------------
 
@@ -33,24 +27,57 @@ typedef struct Build {
     int *node_offset;
     int node_count, dof_count;
     int *contact_start, *contact_node;
-    int *mark; // [nodes]
+    int *mark;  // [nodes]
+    bool *cuts; // [all dofs] rows of a contact begin at this place
 } Build;
 
 static int contact_block(const Build *b, int i) {
     return b->member != NULL ? b->member[i] : i;
 }
 
+// Find where the rows of contacts begin: at unknowns that they touch, and not the one before.
+static void find_cuts(Build *b) {
+    const FilReduction *x = b->reduction;
+    const FilSparse *H = &b->global->H;
+    fil_blocks_clear_marks(b->mark, x->dof_count);
+    for (int i = 0; i < b->count; i++) {
+        const int block = contact_block(b, i);
+        const int first = H->start[b->offset[block]], last = H->start[b->offset[block + 1]];
+        for (int k = first; k < last; k++) {
+            b->mark[x->place[H->index[k]]] = i;
+        }
+        for (int k = first; k < last; k++) {
+            const int place = x->place[H->index[k]];
+            b->cuts[place] |= place > 0 && b->mark[place - 1] != i;
+        }
+    }
+}
+
+static void add_node(Build *b, const int *dof, int size) {
+    b->node_offset[b->node_count] = b->dof_count;
+    for (int k = 0; k < size; k++) {
+        b->local[dof[k]] = b->dof_count;
+        b->node_of[b->dof_count] = b->node_count;
+        b->dof[b->dof_count++] = dof[k];
+    }
+    b->node_count++;
+}
+
 // Number the unknowns of the bodies that a contact touches, body by body.
 static void add_body(Build *b, int body) {
     const FilReduction *x = b->reduction;
-    const int first = x->body_start[body], last = x->body_start[body + 1];
-    for (int k = first; k < last; k++) {
-        if ((k - first) % FIL_NODE_SIZE == 0) {
-            b->node_offset[b->node_count++] = b->dof_count;
+    const int last = x->body_start[body + 1];
+    for (int k = x->body_start[body]; k < last;) {
+        int size = 1;
+        while (k + size < last && !b->cuts[k + size]) {
+            size++;
         }
-        b->local[x->dof[k]] = b->dof_count;
-        b->node_of[b->dof_count] = b->node_count - 1;
-        b->dof[b->dof_count++] = x->dof[k];
+        for (int nodes = (size + FIL_NODE_MOST - 1) / FIL_NODE_MOST; nodes > 0; nodes--) {
+            const int part = (size + nodes - 1) / nodes;
+            add_node(b, x->dof + k, part);
+            k += part;
+            size -= part;
+        }
     }
 }
 
@@ -59,6 +86,7 @@ static void number_unknowns(Build *b) {
     for (int k = 0; k < b->reduction->dof_count; k++) {
         b->local[k] = -1;
     }
+    find_cuts(b);
     for (int i = 0; i < b->count; i++) {
         const int block = contact_block(b, i);
         for (int k = H->start[b->offset[block]]; k < H->start[b->offset[block + 1]]; k++) {
@@ -278,7 +306,8 @@ FilStatus fil_primal_create(const FilFrictionProblem *problem, const FilSystem *
                .node_of = FIL_NEW(scratch, int, m),
                .node_offset = FIL_NEW(scratch, int, m + 1),
                .contact_start = FIL_NEW(arena, int, count + 1),
-               .mark = FIL_NEW(scratch, int, m)};
+               .mark = FIL_NEW(scratch, int, m),
+               .cuts = FIL_NEW_ZEROED(scratch, bool, m)};
     FilStatus status = arena->failed || scratch->failed ? FIL_E_NO_MEMORY : FIL_OK;
     if (status == FIL_OK) {
         *primal = (FilPrimal){.problem = problem, .whole = whole, .member = member};
@@ -307,254 +336,4 @@ FilStatus fil_primal_create(const FilFrictionProblem *problem, const FilSystem *
     }
     fil_arena_release(scratch, mark);
     return status;
-}
-
-// --- the step ------------------------------------------------------------------------------------
-
-struct FilPrimalStep {
-    const FilPrimal *primal;
-    const FilSystem *s;
-    FilBlockLu *lu;
-    int threads;
-    const int64_t *block_at; // [n + 1] square blocks of the contacts
-    double *value;           // the matrix
-    double *inverse;         // B^-1 of the contacts
-    double *v;               // [dofs] dv
-    double *g;               // [dofs] right side of M dv - H dr = g, then of the elimination
-    double *correction;      // [dofs]
-    double *h;               // [size]
-};
-
-FilStatus fil_primal_step_create(const FilPrimal *primal, const FilSystem *s, int threads,
-                                 FilArena *arena, FilArena *scratch, FilPrimalStep **out,
-                                 int64_t *flops) {
-    FilPrimalStep *step = FIL_NEW(arena, FilPrimalStep, 1);
-    if (step == NULL) {
-        return FIL_E_NO_MEMORY;
-    }
-    *step = (FilPrimalStep){.primal = primal, .s = s, .threads = threads};
-    const FilBlocks *A = &primal->A;
-    const FilBlockPattern pattern = {A->n, A->offset, A->start, A->column};
-    FIL_TRY(fil_block_lu_analyse(&pattern, arena, scratch, &step->lu));
-    *flops = fil_block_lu_info(step->lu).flops;
-    *out = step;
-    return FIL_OK;
-}
-
-FilStatus fil_primal_step_reserve(FilPrimalStep *step, FilArena *arena) {
-    const FilPrimal *p = step->primal;
-    const FilSystem *s = step->s;
-    step->block_at = fil_system_squares(s, arena);
-    if (step->block_at == NULL) {
-        return FIL_E_NO_MEMORY;
-    }
-    step->value = FIL_NEW(arena, double, p->A.at[p->A.start[p->A.n]]);
-    step->inverse = FIL_NEW(arena, double, step->block_at[s->n]);
-    step->v = FIL_NEW(arena, double, p->dof_count);
-    step->g = FIL_NEW(arena, double, p->dof_count);
-    step->correction = FIL_NEW(arena, double, p->dof_count);
-    step->h = FIL_NEW(arena, double, s->size);
-    if (arena->failed) {
-        return FIL_E_NO_MEMORY;
-    }
-    FIL_TRY(fil_block_lu_reserve(step->lu, arena));
-    fil_block_lu_set_threads(step->lu, step->threads);
-    return FIL_OK;
-}
-
-// inverse := B^-1 with B = Fr + Fu (C + shift I).
-static void invert(int d, const double *Fu, const double *Fr, const double *C, double shift,
-                   double *inverse) {
-    double B[FIL_BLOCK_MAX * FIL_BLOCK_MAX] = {0};
-    if (C != NULL) {
-        fil_small_multiply(d, d, d, Fu, C, B);
-    }
-    for (int k = 0; k < d * d; k++) {
-        B[k] += Fr[k] + shift * Fu[k];
-    }
-    FilSmallLu lu;
-    fil_small_factor(&lu, d, B, 0.0);
-    for (int c = 0; c < d; c++) {
-        double e[FIL_BLOCK_MAX] = {0}, x[FIL_BLOCK_MAX];
-        e[c] = 1.0;
-        fil_small_solve(&lu, e, x);
-        for (int a = 0; a < d; a++) {
-            inverse[a * d + c] = x[a];
-        }
-    }
-}
-
-// A += H S H^T of one contact.
-static void add_contact(FilPrimalStep *step, int i, const double *S) {
-    const FilPrimal *p = step->primal;
-    const FilBlocks *A = &p->A;
-    const int d = fil_system_block_size(step->s, i);
-    const int first = p->contact_start[i], nodes = p->contact_start[i + 1] - first;
-    for (int a = 0; a < nodes; a++) {
-        const int rows = fil_blocks_size(A->offset, p->contact_node[first + a]);
-        double HS[FIL_NODE_SIZE * FIL_BLOCK_MAX];
-        fil_small_multiply(rows, d, d, p->H + p->H_at[first + a], S, HS);
-        for (int b = 0; b < nodes; b++) {
-            const int columns = fil_blocks_size(A->offset, p->contact_node[first + b]);
-            fil_small_add_transposed(rows, d, columns, HS, p->H + p->H_at[first + b],
-                                     step->value +
-                                         A->at[p->pair[p->pair_at[i] + (int64_t)a * nodes + b]]);
-        }
-    }
-}
-
-static const double *compliance_of(const FilPrimalStep *step, int i) {
-    return step->primal->compliance != NULL ? step->primal->compliance + step->block_at[i] : NULL;
-}
-
-// u += C_i r.
-static void add_yield(const FilPrimalStep *step, int i, const double *r, double *u) {
-    const double *C = compliance_of(step, i);
-    const int d = fil_system_block_size(step->s, i);
-    for (int k = 0; C != NULL && k < d * d; k++) {
-        u[k / d] += C[k] * r[k % d];
-    }
-}
-
-static void assemble(FilPrimalStep *step, const FilJacobian *J) {
-    const FilBlocks *A = &step->primal->A;
-    memcpy(step->value, A->value, (size_t)A->at[A->start[A->n]] * sizeof *step->value);
-    for (int i = 0; i < step->s->n; i++) {
-        if (!J->active[i]) {
-            continue;
-        }
-        const int d = fil_system_block_size(step->s, i);
-        const int64_t at = step->block_at[i];
-        double S[FIL_BLOCK_MAX * FIL_BLOCK_MAX];
-        invert(d, J->Fu + at, J->Fr + at, compliance_of(step, i), J->shift[i], step->inverse + at);
-        fil_small_multiply(d, d, d, step->inverse + at, J->Fu + at, S);
-        add_contact(step, i, S);
-    }
-}
-
-// y += H_i x_i.
-static void add_force(const FilPrimalStep *step, int i, const double *x, double *y) {
-    const FilPrimal *p = step->primal;
-    const int d = fil_system_block_size(step->s, i);
-    for (int e = p->contact_start[i]; e < p->contact_start[i + 1]; e++) {
-        const int node = p->contact_node[e], first = p->node_offset[node];
-        for (int r = 0; r < p->node_offset[node + 1] - first; r++) {
-            for (int k = 0; k < d; k++) {
-                y[first + r] += p->H[p->H_at[e] + r * d + k] * x[k];
-            }
-        }
-    }
-}
-
-// u = H_i^T v.
-static void find_motion(const FilPrimalStep *step, int i, const double *v, double *u) {
-    const FilPrimal *p = step->primal;
-    const int d = fil_system_block_size(step->s, i);
-    memset(u, 0, (size_t)d * sizeof *u);
-    for (int e = p->contact_start[i]; e < p->contact_start[i + 1]; e++) {
-        const int node = p->contact_node[e], first = p->node_offset[node];
-        for (int r = 0; r < p->node_offset[node + 1] - first; r++) {
-            for (int k = 0; k < d; k++) {
-                u[k] += p->H[p->H_at[e] + r * d + k] * v[first + r];
-            }
-        }
-    }
-}
-
-// Solve M dv - H dr = g, Fu (H^T dv + D dr) + Fr dr = h; adds to v and d. g is used up.
-static bool eliminate(FilPrimalStep *step, const FilJacobian *J, double *v, double *d) {
-    const FilSystem *s = step->s;
-    double *dv = step->correction;
-    for (int i = 0; i < s->n; i++) {
-        const int size = fil_system_block_size(s, i);
-        const double *h = step->h + s->offset[i];
-        double x[FIL_BLOCK_MAX];
-        if (J->active[i]) {
-            fil_small_multiply(size, size, 1, step->inverse + step->block_at[i], h, x);
-        } else {
-            memcpy(x, h, (size_t)size * sizeof *x); // Fr = I
-        }
-        add_force(step, i, x, step->g);
-    }
-    memcpy(dv, step->g, (size_t)step->primal->dof_count * sizeof *dv);
-    const bool finite = fil_block_lu_solve(step->lu, dv);
-    for (int k = 0; k < step->primal->dof_count; k++) {
-        v[k] += dv[k];
-    }
-    for (int i = 0; i < s->n; i++) {
-        const int size = fil_system_block_size(s, i);
-        const int64_t at = step->block_at[i];
-        const double *h = step->h + s->offset[i];
-        double u[FIL_BLOCK_MAX], x[FIL_BLOCK_MAX], rest[FIL_BLOCK_MAX];
-        if (!J->active[i]) {
-            memcpy(x, h, (size_t)size * sizeof *x);
-        } else {
-            find_motion(step, i, dv, u);
-            fil_small_multiply(size, size, 1, J->Fu + at, u, rest);
-            for (int k = 0; k < size; k++) {
-                rest[k] = h[k] - rest[k];
-            }
-            fil_small_multiply(size, size, 1, step->inverse + at, rest, x);
-        }
-        for (int k = 0; k < size; k++) {
-            d[s->offset[i] + k] += x[k];
-        }
-    }
-    return finite;
-}
-
-// Residuals of both equations at (v, d) into g and h.
-static void find_residuals(FilPrimalStep *step, const FilJacobian *J, const double *F,
-                           const double *v, const double *d) {
-    const FilSystem *s = step->s;
-    const FilPrimal *p = step->primal;
-    fil_blocks_multiply(&p->A, v, step->g, step->threads);
-    for (int k = 0; k < p->dof_count; k++) {
-        step->g[k] = -step->g[k];
-    }
-    for (int i = 0; i < s->n; i++) {
-        const int size = fil_system_block_size(s, i), o = s->offset[i];
-        const int64_t at = step->block_at[i];
-        add_force(step, i, d + o, step->g);
-        if (!J->active[i]) {
-            for (int k = 0; k < size; k++) {
-                step->h[o + k] = -F[o + k] - d[o + k];
-            }
-            continue;
-        }
-        double u[FIL_BLOCK_MAX];
-        find_motion(step, i, v, u);
-        add_yield(step, i, d + o, u);
-        for (int a = 0; a < size; a++) {
-            double sum = -F[o + a];
-            for (int k = 0; k < size; k++) {
-                sum -= J->Fu[at + a * size + k] * (u[k] + J->shift[i] * d[o + k]) +
-                       J->Fr[at + a * size + k] * d[o + k];
-            }
-            step->h[o + a] = sum;
-        }
-    }
-}
-
-void fil_primal_step_factor(FilPrimalStep *step, const FilJacobian *J) {
-    assemble(step, J);
-    (void)fil_block_lu_factor(step->lu, step->value, NULL);
-}
-
-bool fil_primal_step_solve(FilPrimalStep *step, const FilJacobian *J, const double *F, bool refine,
-                           double *d) {
-    const FilPrimal *p = step->primal;
-    const int size = step->s->size;
-    memset(step->v, 0, (size_t)p->dof_count * sizeof *step->v);
-    memset(step->g, 0, (size_t)p->dof_count * sizeof *step->g);
-    memset(d, 0, (size_t)size * sizeof *d);
-    for (int k = 0; k < size; k++) {
-        step->h[k] = -F[k];
-    }
-    const bool finite = eliminate(step, J, step->v, d);
-    if (!finite || !refine) {
-        return finite;
-    }
-    find_residuals(step, J, F, step->v, d);
-    return eliminate(step, J, step->v, d);
 }

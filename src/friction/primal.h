@@ -7,7 +7,7 @@
 #include "newton_step.h"
 #include "reduce.h"
 
-enum { FIL_NODE_SIZE = 3 }; // velocities of a node, but for the last of a body
+enum { FIL_NODE_MOST = 6 }; // velocities of a node
 
 /// What the contacts of an island do to the bodies they touch; other bodies do not matter to them.
 /// Velocities are grouped into nodes.
@@ -43,6 +43,11 @@ FilStatus fil_primal_step_create(const FilPrimal *primal, const FilSystem *s, in
 
 /// Take the memory of the factors.
 FilStatus fil_primal_step_reserve(FilPrimalStep *step, FilArena *arena);
+
+/// Take memory to leave out contacts that are open: a factorisation may then order the matrix anew,
+/// with `scratch`, which must stay and is given back as it was. Not for steps of several threads
+/// that share it.
+FilStatus fil_primal_step_follow(FilPrimalStep *step, FilArena *arena, FilArena *scratch);
 
 /// Factor the matrix of J.
 void fil_primal_step_factor(FilPrimalStep *step, const FilJacobian *J);

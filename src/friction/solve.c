@@ -164,7 +164,7 @@ static void solve_island(void *context, int item) {
                    (size_t)fil_system_block_size(&part, m) * sizeof *r);
         }
     }
-    if (x->use.newton && x->problem->form == FIL_FORM_GLOBAL && part.primal == NULL &&
+    if (x->use.newton && whole->reduction != NULL && part.primal == NULL &&
         count >= PRIMAL_ISLAND) {
         FilPrimal *primal;
         x->status[island] = fil_primal_create(x->problem, whole, member, count, &memory->arena,
@@ -338,6 +338,11 @@ static FilStatus solve_checked(const FilFrictionProblem *problem,
     FilSystem near; // in units that squares can bear; nearly always `system` itself
     FilUnits units;
     FIL_TRY(fil_system_rescale(&system, arena, &near, &units));
+    if (use.newton && problem->form != FIL_FORM_GLOBAL && problem->global.M.column_count > 0 &&
+        units.w == 0 && units.b == 0) {
+        FIL_TRY(
+            fil_system_add_bodies(problem, arena, &workspace->threads[0].scratch, &near, error));
+    }
     double *r = FIL_NEW_ZEROED(arena, double, system.size);
     double *u = FIL_NEW(arena, double, system.size);
     double *work =

@@ -28,7 +28,7 @@ typedef struct FilSystem {
     bool has_blocks;                      // W is stored as blocks
     FilBlocks W;                          // those
     const FilBodyRows *bodies;            // where it is kept factored, else NULL
-    const struct FilReduction *reduction; // of a problem in the global form, else NULL
+    const struct FilReduction *reduction; // of a problem with M and H, else NULL
     struct FilMassSolver *mass;           // solves with M, where W is an operator; else NULL
     const struct FilPrimal *primal;       // M and H, where they are known and may pay; or NULL
 } FilSystem;
@@ -50,6 +50,11 @@ typedef struct FilSystemUse {
 /// overflow.
 FilStatus fil_system_build(const FilFrictionProblem *problem, const FilSystemUse *use,
                            FilArena *arena, FilArena *scratch, FilSystem *out, FilError *error);
+
+/// Find the bodies of a problem that has M and H besides W, so that steps in velocities can be
+/// made. FIL_E_ARGUMENT when M is not that of bodies.
+FilStatus fil_system_add_bodies(const FilFrictionProblem *problem, FilArena *arena,
+                                FilArena *scratch, FilSystem *s, FilError *error);
 
 /// Offsets, kinds and coefficients of a checked problem, defaults filled in; b, rho and W are left
 /// to the builders below.

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "math/block_lu.h"
 
+enum { NODE_SIZE = 3 }; // velocities of a node of M, but for the last of a body
+
 struct FilMassSolver {
     int dof_count;
     FilBlockLu *lu;
@@ -23,8 +25,7 @@ struct FilMassSolver {
 static int count_nodes(const FilReduction *x) {
     int count = 0;
     for (int body = 0; body < x->body_count; body++) {
-        count +=
-            (x->body_start[body + 1] - x->body_start[body] + FIL_NODE_SIZE - 1) / FIL_NODE_SIZE;
+        count += (x->body_start[body + 1] - x->body_start[body] + NODE_SIZE - 1) / NODE_SIZE;
     }
     return count;
 }
@@ -34,7 +35,7 @@ static void number_nodes(const FilReduction *x, int *offset, int *node_of) {
     int node = 0;
     for (int body = 0; body < x->body_count; body++) {
         for (int k = x->body_start[body]; k < x->body_start[body + 1]; k++) {
-            if ((k - x->body_start[body]) % FIL_NODE_SIZE == 0) {
+            if ((k - x->body_start[body]) % NODE_SIZE == 0) {
                 offset[node++] = k;
             }
             node_of[k] = node - 1;

@@ -118,6 +118,25 @@ void fil_band_solve_columns(int n, int width, const double *a, int count, double
     fil_band_variant(count_variants() - 1)->solve_columns(n, width, a, count, x);
 }
 
+void fil_band_restore(int n, int width, const double *a, double *out) {
+    ptrdiff_t stride = width + 1;
+    for (ptrdiff_t k = 0; k < n * stride; k++) {
+        out[k] = 0.0;
+    }
+    for (int i = 0; i < n; i++) {
+        const double *row = a + i * stride;
+        const double d = 1.0 / row[0];
+        const int below = width < n - 1 - i ? width : n - 1 - i;
+        for (int p = 0; p <= below; p++) {
+            const double factor = p == 0 ? d : d * row[p];
+            double *to = out + (i + p) * stride - p;
+            for (int q = p; q <= below; q++) {
+                to[q] += factor * (q == 0 ? 1.0 : row[q]);
+            }
+        }
+    }
+}
+
 void fil_band_multiply(int n, int width, const double *a, const double *x, double *y) {
     for (int i = 0; i < n; i++) {
         y[i] = a[(ptrdiff_t)i * (width + 1)] * x[i];

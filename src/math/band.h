@@ -8,6 +8,9 @@
 /// 0, or 1 + the row whose pivot was not positive and finite; the matrix is lost then.
 int fil_band_factor(int n, int width, double *a);
 
+/// A from its factors, into `out`, as it was before but for round-off; 0 beyond column n - 1.
+void fil_band_restore(int n, int width, const double *a, double *out);
+
 /// x <- A^-1 x, for a factored A.
 void fil_band_solve(int n, int width, const double *a, double *x);
 

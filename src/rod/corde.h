@@ -99,8 +99,8 @@ void fil_corde_sample(const FilRod *rod, const FilRodPlace *places, int count, d
                       double *rates);
 void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows);
 void fil_corde_span(const FilRod *rod, int element, int *first, int *last);
-void fil_corde_edge_jacobian(const FilRod *rod, int element, double u, double *rows);
-void fil_corde_edge_span(const FilRod *rod, int element, int *first, int *last);
+void fil_corde_place_jacobian(const FilRod *rod, int element, double u, double *rows);
+void fil_corde_place_span(const FilRod *rod, int element, double u, int *first, int *last);
 void fil_corde_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
 void fil_corde_energy(const FilRod *rod, FilRodEnergy *out);
 void fil_corde_free_gradient(const FilRod *rod, double *out);

@@ -10,14 +10,16 @@
 #include "math/rotation.h"
 #include "math/vec3.h"
 
+// The joint around a section, or -1.
+static int find_joint(const FilRod *rod, int element, double u) {
+    const int near = u < 0.5 ? element : element + 1, far = 2 * element + 1 - near;
+    return fil_corde_acts(rod, near) ? near : fil_corde_acts(rod, far) ? far : -1;
+}
+
 FilCordeSection fil_corde_find_section(const FilRod *rod, int element, double u) {
     const FilCorde *corde = rod->data;
-    FilCordeSection section = {.joint = u < 0.5 ? element : element + 1};
-    if (!fil_corde_acts(rod, section.joint)) {
-        section.joint = u < 0.5 ? element + 1 : element;
-    }
-    if (!fil_corde_acts(rod, section.joint)) {
-        section.joint = -1;
+    FilCordeSection section = {.joint = find_joint(rod, element, u)};
+    if (section.joint < 0) {
         fil_rotation_from_quaternion(corde->q + 4 * element + 4, section.R);
         return section;
     }
@@ -125,73 +127,57 @@ static void fill_scalar(double x, double B[9]) {
     }
 }
 
-// The rows of velocity.
-static void add_place(const FilRod *rod, int element, double u, const Columns *jacobian) {
-    double B[9];
+static void add_section(const FilRod *rod, int element, double u, const Columns *jacobian) {
+    double B[9], rest[9];
     fill_scalar(1.0 - u, B);
     add_columns(rod, 0, 2 * element + 1, B, jacobian);
     fill_scalar(u, B);
     add_columns(rod, 0, 2 * element + 3, B, jacobian);
-}
-
-void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows) {
-    const FilCorde *corde = rod->data;
-    const Columns all = {rows, corde->first, rod->dof_count};
-    double B[9], rest[9];
-    memset(rows, 0, sizeof(double) * 6 * (size_t)rod->dof_count);
-    add_place(rod, element, u, &all);
     FilCordeSection section = fil_corde_find_section(rod, element, u);
     if (section.joint < 0) {
         fill_scalar(1.0, B);
-        add_columns(rod, 3, 2 * element + 2, B, &all);
+        add_columns(rod, 3, 2 * element + 2, B, jacobian);
         return;
     }
     fil_corde_turn_weights(&section, section.x, B);
     for (int k = 0; k < 9; k++) {
         rest[k] = (k % 4 == 0 ? 1.0 : 0.0) - B[k];
     }
-    add_columns(rod, 3, 2 * section.joint, rest, &all);
-    add_columns(rod, 3, 2 * section.joint + 2, B, &all);
+    add_columns(rod, 3, 2 * section.joint, rest, jacobian);
+    add_columns(rod, 3, 2 * section.joint + 2, B, jacobian);
+}
+
+void fil_corde_jacobian(const FilRod *rod, int element, double u, double *rows) {
+    const FilCorde *corde = rod->data;
+    const Columns all = {rows, corde->first, rod->dof_count};
+    memset(rows, 0, sizeof(double) * 6 * (size_t)rod->dof_count);
+    add_section(rod, element, u, &all);
+}
+
+void fil_corde_place_jacobian(const FilRod *rod, int element, double u, double *rows) {
+    const FilCorde *corde = rod->data;
+    int first, last;
+    fil_corde_place_span(rod, element, u, &first, &last);
+    const Columns few = {rows, corde->first + first / 3, last - first};
+    memset(rows, 0, sizeof(double) * 6 * (size_t)(last - first));
+    add_section(rod, element, u, &few);
+}
+
+// The two nodes, the frame between them, and that before or after.
+void fil_corde_place_span(const FilRod *rod, int element, double u, int *first, int *last) {
+    const FilCorde *corde = rod->data;
+    int joint = find_joint(rod, element, u);
+    int from = joint == element ? 2 * element : 2 * element + 1;
+    int to = joint == element + 1 ? 2 * element + 4 : 2 * element + 3;
+    from = 3 * (from - corde->first);
+    to = 3 * (to + 1 - corde->first);
+    *first = from < 0 ? 0 : from;
+    *last = to > rod->dof_count ? rod->dof_count : to;
 }
 
 void fil_corde_span(const FilRod *rod, int element, int *first, int *last) {
     const FilCorde *corde = rod->data;
     int from = 3 * (2 * element - corde->first), to = 3 * (2 * element + 5 - corde->first);
-    *first = from < 0 ? 0 : from;
-    *last = to > rod->dof_count ? rod->dof_count : to;
-}
-
-// An edge turns across itself as its nodes do, t x (change of its vector) / length, and about
-// itself as the frame in its middle does.
-void fil_corde_edge_jacobian(const FilRod *rod, int element, double u, double *rows) {
-    const FilCorde *corde = rod->data;
-    const double *r = corde->r + 3 * (size_t)element;
-    double t[3], map[9], back[9], twist[9];
-    int first, last;
-    fil_corde_edge_span(rod, element, &first, &last);
-    const Columns few = {rows, corde->first + first / 3, last - first};
-    memset(rows, 0, sizeof(double) * 6 * (size_t)(last - first));
-    add_place(rod, element, u, &few);
-    fil_subtract3(r + 3, r, t);
-    double inverse = 1.0 / fil_norm3(t);
-    for (int k = 0; k < 3; k++) {
-        t[k] *= inverse;
-    }
-    fil_cross_matrix3(t, map);
-    for (int k = 0; k < 9; k++) {
-        map[k] *= inverse;
-        back[k] = -map[k];
-        twist[k] = t[k / 3] * t[k % 3];
-    }
-    add_columns(rod, 3, 2 * element + 1, back, &few);
-    add_columns(rod, 3, 2 * element + 2, twist, &few);
-    add_columns(rod, 3, 2 * element + 3, map, &few);
-}
-
-// Its nodes and the frame between them.
-void fil_corde_edge_span(const FilRod *rod, int element, int *first, int *last) {
-    const FilCorde *corde = rod->data;
-    int from = 3 * (2 * element + 1 - corde->first), to = 3 * (2 * element + 4 - corde->first);
     *first = from < 0 ? 0 : from;
     *last = to > rod->dof_count ? rod->dof_count : to;
 }

@@ -85,8 +85,8 @@ void fil_nodal_sample(const FilRod *rod, const FilRodPlace *places, int count, d
 void fil_nodal_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
 void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobian);
 void fil_nodal_span(const FilRod *rod, int element, int *first, int *last);
-void fil_nodal_edge_jacobian(const FilRod *rod, int element, double u, double *jacobian);
-void fil_nodal_edge_span(const FilRod *rod, int element, int *first, int *last);
+void fil_nodal_place_jacobian(const FilRod *rod, int element, double u, double *jacobian);
+void fil_nodal_place_span(const FilRod *rod, int element, double u, int *first, int *last);
 void fil_nodal_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
 void fil_nodal_energy(const FilRod *rod, FilRodEnergy *energy);
 void fil_nodal_gradient(const FilRod *rod, double *gradient);
@@ -184,8 +184,8 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .advance = fil_nodal_advance, .get_velocity = fil_nodal_get_velocity,                     \
         .stop = fil_nodal_stop, .launch = fil_nodal_launch, .move = fil_nodal_move,               \
         .at = fil_nodal_at, .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian,           \
-        .span = fil_nodal_span, .edge_jacobian = fil_nodal_edge_jacobian,                         \
-        .edge_span = fil_nodal_edge_span, .curvature_at = fil_nodal_curvature_at,                 \
+        .span = fil_nodal_span, .place_jacobian = fil_nodal_place_jacobian,                       \
+        .place_span = fil_nodal_place_span, .curvature_at = fil_nodal_curvature_at,               \
         .energy = fil_nodal_energy, .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian, \
         .stiffness = fil_nodal_stiffness, .mass = fil_nodal_mass, .check_natural = natural,       \
         .largest_step = fil_nodal_largest_step, .refresh = fil_nodal_refresh,                     \

@@ -141,6 +141,28 @@ void fil_nodal_jacobian(const FilRod *rod, int element, double u, double *jacobi
     put_turn(rod, &section, &all);
 }
 
+void fil_nodal_place_jacobian(const FilRod *rod, int element, double u, double *jacobian) {
+    const FilNodal *nodal = rod->data;
+    int first, last;
+    FilNodalSection section;
+    fil_nodal_place_span(rod, element, u, &first, &last);
+    const Columns few = {jacobian, nodal->first + first, last - first};
+    memset(jacobian, 0, sizeof(double) * 6 * (size_t)(last - first));
+    put_place(rod, element + nodal->ghosts[0], u, &few);
+    fil_nodal_find_section(rod, element, u, &section);
+    put_turn(rod, &section, &few);
+}
+
+// The nodes of the edges around the section: its own, and that before or after.
+void fil_nodal_place_span(const FilRod *rod, int element, double u, int *first, int *last) {
+    const FilNodal *nodal = rod->data;
+    int j = element + nodal->ghosts[0], from = u >= 0.5 ? j : j - 1, to = u >= 0.5 ? j + 2 : j + 1;
+    from = nodal->stride * from - nodal->first;
+    to = nodal->stride * to + 3 - nodal->first;
+    *first = from < 0 ? 0 : from;
+    *last = to > rod->dof_count ? rod->dof_count : to;
+}
+
 // Nodes from that before the element to that after its end, which sections next to it need.
 void fil_nodal_span(const FilRod *rod, int element, int *first, int *last) {
     const FilNodal *nodal = rod->data;
@@ -149,37 +171,6 @@ void fil_nodal_span(const FilRod *rod, int element, int *first, int *last) {
     *first = j <= fil_nodal_end_node(nodal, 0) + 1 || from < nodal->first ? 0 : from - nodal->first;
     *last = j + 2 >= fil_nodal_end_node(nodal, 1) || to > nodal->last ? rod->dof_count
                                                                       : to - nodal->first;
-}
-
-// An edge turns as its nodes do, t x (change of its vector) / length, and by its own turn about t.
-void fil_nodal_edge_jacobian(const FilRod *rod, int element, double u, double *jacobian) {
-    const FilNodal *nodal = rod->data;
-    int j = element + nodal->ghosts[0], first, last;
-    const FilEdge *edge = &nodal->start.edges[j];
-    double map[9], back[9];
-    fil_nodal_edge_span(rod, element, &first, &last);
-    const Columns few = {jacobian, nodal->first + first, last - first};
-    memset(jacobian, 0, sizeof(double) * 6 * (size_t)(last - first));
-    put_place(rod, j, u, &few);
-    fil_cross_matrix3(edge->t, map);
-    for (int k = 0; k < 9; k++) {
-        map[k] /= edge->length;
-        back[k] = -map[k];
-    }
-    put_node(rod, j, back, 3, &few);
-    put_node(rod, j + 1, map, 3, &few);
-    if (nodal->stride == 4) {
-        put_column(rod, 4 * j + 3, edge->t, 3, &few);
-    }
-}
-
-// The two nodes of the edge, with what turns it between them.
-void fil_nodal_edge_span(const FilRod *rod, int element, int *first, int *last) {
-    const FilNodal *nodal = rod->data;
-    int j = element + nodal->ghosts[0];
-    int from = nodal->stride * j - nodal->first, to = nodal->stride * (j + 1) + 3 - nodal->first;
-    *first = from < 0 ? 0 : from;
-    *last = to > rod->dof_count ? rod->dof_count : to;
 }
 
 // --- curvature -----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@
 #define FIL_ROD_LENGTH 1e15      // m: no rod is longer
 #define FIL_ROD_LONGEST_STEP 1e9 // s
 #define FIL_ROD_GRAIN 4096       // bytes: memory is taken in pieces of this size, or larger
-#define FIL_ROD_EDGE 9           // unknowns that move an edge, at most: see edge_span()
+#define FIL_ROD_PLACE 12         // unknowns that move a section, at most: see place_span()
 
 typedef struct FilRodTable FilRodTable;
 
@@ -155,12 +155,10 @@ struct FilRodTable {
                    double *rates);
     // The unknowns first .. last - 1 are all that move sections of this element.
     void (*span)(const FilRod *rod, int element, int *first, int *last);
-    // Models whose elements are straight edges: the same for a section that is fixed to its edge
-    // and turns as the edge does: its two ends, and its twist. Few unknowns move it, which is what
-    // contacts want; rows are [6][last - first], at most FIL_ROD_EDGE wide. What moves held nodes
-    // turns the edge as well; nothing but v twists it. NULL: use those above.
-    void (*edge_span)(const FilRod *rod, int element, int *first, int *last);
-    void (*edge_jacobian)(const FilRod *rod, int element, double u, double *jacobian);
+    // The same for one section, where few unknowns move it (at most FIL_ROD_PLACE of them, fewer
+    // than those of its element): rows [6][last - first]. NULL: use those above.
+    void (*place_span)(const FilRod *rod, int element, double u, int *first, int *last);
+    void (*place_jacobian)(const FilRod *rod, int element, double u, double *jacobian);
     void (*curvature_at)(const FilRod *rod, int element, double u, double kappa[3]);
 
     // Rows C that hold the ends beyond what the coordinates already hold: C dx = -error brings the

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "math/band.h"
 #include "math/vector.h"
 #include "rigid/rigid.h"
 #include "rod/held.h"
@@ -24,6 +25,21 @@ static void rod_solve(const void *self, int count, double *x) {
 
 static bool rod_solve_columns(const void *self, int count, double *x) {
     return fil_rod_solve_held_columns(self, count, x);
+}
+
+// Rows that hold ends make P singular.
+static int rod_matrix_width(const void *self) {
+    const FilRod *rod = self;
+    const double *factors;
+    return rod->table->factors != NULL && rod->row_count == 0 ? rod->table->factors(rod, &factors)
+                                                              : -1;
+}
+
+static void rod_matrix(const void *self, double *band) {
+    const FilRod *rod = self;
+    const double *factors;
+    const int width = rod->table->factors(rod, &factors);
+    fil_band_restore(rod->dof_count, width, factors, band);
 }
 
 static bool rod_free_step(void *self, double dt, double *velocity) {
@@ -81,6 +97,8 @@ const FilBodyTable fil_body_rod = {
     .correct = rod_correct,
     .solve = rod_solve,
     .solve_columns = rod_solve_columns,
+    .matrix_width = rod_matrix_width,
+    .matrix = rod_matrix,
     .free_step = rod_free_step,
     .advance = rod_advance,
     .get_velocity = rod_get_velocity,
@@ -104,6 +122,22 @@ static void rigid_prepare(void *self, double dt, const double *guess, double *fr
 static void rigid_solve(const void *self, int count, double *x) {
     for (int k = 0; k < count; k++) {
         fil_rigid_solve(self, x + FIL_RIGID_DOF * (ptrdiff_t)k);
+    }
+}
+
+static int rigid_matrix_width(const void *self) {
+    (void)self;
+    return FIL_RIGID_DOF - 1;
+}
+
+static void rigid_matrix(const void *self, double *band) {
+    const FilRigid *rigid = self;
+    memset(band, 0, sizeof(double) * FIL_RIGID_DOF * FIL_RIGID_DOF);
+    for (int i = 0; i < 3; i++) {
+        band[FIL_RIGID_DOF * i] = rigid->mass;
+        for (int j = i; j < 3; j++) {
+            band[FIL_RIGID_DOF * (3 + i) + j - i] = rigid->inertia[3 * i + j];
+        }
     }
 }
 
@@ -164,6 +198,8 @@ static void rigid_set_state(void *self, const double *state) {
 const FilBodyTable fil_body_rigid = {
     .prepare = rigid_prepare,
     .solve = rigid_solve,
+    .matrix_width = rigid_matrix_width,
+    .matrix = rigid_matrix,
     .free_step = rigid_free_step,
     .advance = rigid_advance,
     .get_velocity = rigid_get_velocity,

@@ -2,7 +2,8 @@
 //
 // W_ij is the sum over the one or two bodies that contacts i and j share of what they do to each
 // other there (members.c). Bodies are worked on in parallel, then rows of W are; both write to
-// places of their own, so that the bits do not depend on the threads.
+// places of their own, so that the bits do not depend on the threads. Where there are many contacts
+// the problem also has what W is made of (global.c).
 //
 // For gap >= 0 the law holds on u_N + gap / dt, for gap < 0 on u_N. Rebound: at touch the law holds
 // on u_N - e (approach). A joint is an equality whose error goes to 0 by the end of the step.
@@ -15,6 +16,8 @@
 #include "base/parallel.h"
 #include "math/vec3.h"
 #include "math/vector.h"
+
+enum { VELOCITIES_FROM = 500 }; // contacts: below, factoring in impulses is cheap
 
 typedef struct Build {
     const FilWorld *world;
@@ -261,7 +264,9 @@ FilStatus fil_world_problem_build(FilWorld *world, const FilWorldTry *step, cons
     fil_parallel_ranges(count, 32, world->threads, fill_rows, &build);
     problem->form = FIL_FORM_BLOCKS;
     problem->blocks = (FilBlockRows){build.start, build.column, build.value};
-    return FIL_OK;
+    return count < VELOCITIES_FROM
+               ? FIL_OK
+               : fil_world_global_build(world, step, rows, active, count, &problem->global, error);
 }
 
 FilStatus fil_world_problem_refresh(FilWorld *world, const FilWorldTry *step, const FilRows *rows,

@@ -21,6 +21,12 @@ FilStatus fil_world_problem_begin(FilWorld *world, const FilWorldTry *step,
                                   const FilMembers *members, FilFrictionProblem *problem,
                                   FilError *error);
 
+/// M and H of the same contacts, besides W (global.c): nothing where a body does not know its
+/// matrix.
+FilStatus fil_world_global_build(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
+                                 const int *active, int count, FilGlobalForm *global,
+                                 FilError *error);
+
 /// b of the same problem once more, for other free velocities.
 FilStatus fil_world_problem_refresh(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
                                     const int *active, FilFrictionProblem *problem,

@@ -1,9 +1,12 @@
 // rows.c - the rows of the contacts: see rows.h. Bodies are worked on in parallel, each writes what
 // is its own.
 //
-// Where elements are straight edges a contact turns with the edge that it lies on, so that its rows
-// are a few unknowns wide: what the elimination of contacts costs in velocities grows with the cube
-// of that. Joints hold sections, whose frames are interpolated between edges.
+// Models that know the few unknowns that move a section are asked for the one at the contact, so
+// that rows are narrow: what a factorisation in velocities costs grows with the cube of that.
+// Others, joints, and what is next to a driven end, whose motion is known at the ends of pieces
+// alone, take a mean of the two ends of their piece. (Tried: contacts that turn with the edge they
+// lie on, which is narrower yet. Where two edges meet their contacts then turn apart: contacts that
+// stick there lock the rod against bending, and solves took three times the iterations.)
 #include "rows.h"
 
 #include <string.h>
@@ -68,19 +71,30 @@ static FilStatus list_incidences(FilWorld *world, const FilWorldTry *step, FilRo
 
 // --- the unknowns that a contact moves -----------------------------------------------------------
 
-bool fil_rows_on_edge(const FilRod *rod, const FilWorkContact *contact) {
-    return rod->table->edge_jacobian != NULL && contact->kind == FIL_BLOCK_COULOMB;
+// Whether the rows of a contact's place on a rod are those of the section there.
+static bool is_narrow(const FilWorld *world, const FilWorkContact *contact, const FilPlace *place) {
+    const FilRod *rod = world->bodies[place->body].self;
+    const int e = world->pieces[place->piece].element;
+    return rod->table->place_jacobian != NULL && contact->kind == FIL_BLOCK_COULOMB &&
+           (e >= 2 || rod->root_end.motion == NULL) &&
+           (e < rod->element_count - 2 || rod->tip_end.motion == NULL);
+}
+
+// The fraction of the element where a place is.
+static double fraction_of(const FilPiece *piece, const FilPlace *place) {
+    return (1.0 - place->t) * piece->u[0] + place->t * piece->u[1];
 }
 
 static void widen(const FilWorld *world, const FilWorkContact *contact, const FilPlace *place,
                   int *first, int *last) {
     const FilBody *body = &world->bodies[place->body];
     const FilRod *rod = body->self;
-    int from = 0, to = body->dof_count, element = world->pieces[place->piece].element;
-    if (body->kind == FIL_BODY_ROD && fil_rows_on_edge(rod, contact)) {
-        rod->table->edge_span(rod, element, &from, &to);
+    const FilPiece *piece = &world->pieces[place->piece];
+    int from = 0, to = body->dof_count;
+    if (body->kind == FIL_BODY_ROD && is_narrow(world, contact, place)) {
+        rod->table->place_span(rod, piece->element, fraction_of(piece, place), &from, &to);
     } else if (body->kind == FIL_BODY_ROD) {
-        rod->table->span(rod, element, &from, &to);
+        rod->table->span(rod, piece->element, &from, &to);
     }
     *first = from < *first ? from : *first;
     *last = to > *last ? to : *last;
@@ -164,14 +178,14 @@ static void take_rows(const Making *making, const FilWorkContact *contact, const
     }
 }
 
-static void add_edge(const Making *making, const FilPlace *place, double along[3][3],
-                     double about[3][3], const FilIncidence *incidence) {
+static void add_section(const Making *making, const FilPlace *place, double along[3][3],
+                        double about[3][3], const FilIncidence *incidence) {
     const FilPiece *piece = &making->world->pieces[place->piece];
     const FilRod *rod = making->world->bodies[place->body].self;
-    double J[6 * FIL_ROD_EDGE], u = (1.0 - place->t) * piece->u[0] + place->t * piece->u[1];
+    double J[6 * FIL_ROD_PLACE], u = fraction_of(piece, place);
     int first, last;
-    rod->table->edge_span(rod, piece->element, &first, &last);
-    rod->table->edge_jacobian(rod, piece->element, u, J);
+    rod->table->place_span(rod, piece->element, u, &first, &last);
+    rod->table->place_jacobian(rod, piece->element, u, J);
     for (int row = 0; row < 3; row++) {
         double *H = incidence->H + (ptrdiff_t)row * incidence->width + first - incidence->first;
         for (int c = 0, width = last - first; c < width; c++) {
@@ -208,8 +222,8 @@ static void add_place(const Making *making, const FilWorkContact *contact, const
     double along[3][3], about[3][3];
     take_rows(making, contact, place, sign, along, about);
     const FilBody *body = &making->world->bodies[place->body];
-    if (body->kind == FIL_BODY_ROD && fil_rows_on_edge(body->self, contact)) {
-        add_edge(making, place, along, about, incidence);
+    if (body->kind == FIL_BODY_ROD && is_narrow(making->world, contact, place)) {
+        add_section(making, place, along, about, incidence);
         return;
     }
     if (body->kind == FIL_BODY_ROD) {

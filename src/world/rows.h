@@ -24,9 +24,6 @@ typedef struct FilRows {
     int (*of_contact)[2];     // its incidences: those of a and b; -1 where there is none
 } FilRows;
 
-/// Whether a contact's place on a rod turns with the straight edge it lies on.
-bool fil_rows_on_edge(const FilRod *rod, const FilWorkContact *contact);
-
 /// The rows of all contacts of a step, in the world's scratch.
 FilStatus fil_rows_build(FilWorld *world, const FilWorldTry *step, FilRows *rows, FilError *error);
 

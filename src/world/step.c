@@ -113,24 +113,10 @@ void fil_world_obstacle_rate(const FilObstacle *obstacle, double dt, const doubl
     }
 }
 
-// How a piece that is fixed to its edge turns though v+ = 0: as its ends move.
-static void find_driven_edge(const FilWorldTry *step, const FilPiece *piece, double spin[3]) {
-    ptrdiff_t from = 3 * (ptrdiff_t)piece->point[0], to = 3 * (ptrdiff_t)piece->point[1];
-    double edge[3], change[3];
-    fil_subtract3(step->points + to, step->points + from, edge);
-    fil_subtract3(step->ahead + to, step->ahead + from, change);
-    fil_cross3(edge, change, spin);
-    double square = fil_dot3(edge, edge);
-    for (int k = 0; k < 3; k++) {
-        spin[k] = square > 0.0 ? spin[k] / square : 0.0;
-    }
-}
-
 // How a place of a rod moves or turns though v+ = 0: driven ends.
-static void find_driven(const FilWorld *world, const FilWorldTry *step,
-                        const FilWorkContact *contact, const FilPlace *place, double rate[3]) {
+static void find_driven(const FilWorld *world, const FilWorldTry *step, const FilPlace *place,
+                        bool turn, double rate[3]) {
     const FilPiece *piece = &world->pieces[place->piece];
-    const FilRod *rod = world->bodies[place->body].self;
     double spin[3], centre[3], arm[3];
     for (int k = 0; k < 3; k++) {
         ptrdiff_t from = 3 * (ptrdiff_t)piece->point[0] + k,
@@ -138,12 +124,9 @@ static void find_driven(const FilWorld *world, const FilWorldTry *step,
         rate[k] = (1.0 - place->t) * step->ahead[from] + place->t * step->ahead[to];
         spin[k] = (1.0 - place->t) * step->ahead_spin[from] + place->t * step->ahead_spin[to];
     }
-    if (contact->turn) {
+    if (turn) {
         fil_copy3(spin, rate);
         return;
-    }
-    if (fil_rows_on_edge(rod, contact)) {
-        find_driven_edge(step, piece, spin);
     }
     double turned[3];
     fil_world_centre(world, step, place, centre);
@@ -163,7 +146,7 @@ static void find_carried(const FilWorld *world, const FilWorldTry *step, FilWork
             fil_world_obstacle_rate(&world->obstacles[piece->obstacle], step->dt,
                                     places[side]->point, rate);
         } else if (places[side]->body >= 0 && world->bodies[piece->body].kind == FIL_BODY_ROD) {
-            find_driven(world, step, contact, places[side], rate);
+            find_driven(world, step, places[side], false, rate);
         }
         fil_add3(side == 0 ? 1.0 : -1.0, rate, contact->carried);
     }
@@ -172,7 +155,7 @@ static void find_carried(const FilWorld *world, const FilWorldTry *step, FilWork
         int body = places[side]->body;
         double rate[3];
         if (body >= 0 && world->bodies[body].kind == FIL_BODY_ROD) {
-            find_driven(world, step, contact, places[side], rate);
+            find_driven(world, step, places[side], contact->turn, rate);
             fil_add3(side == 0 ? 1.0 : -1.0, rate, contact->carried);
         }
     }
