@@ -149,6 +149,11 @@ void fil_world_destroy(FilWorld *world) {
     give_back(world, world->samples.points, world->samples.point_room, sizeof(double));
     give_back(world, world->samples.rates, world->samples.rate_room, sizeof(double));
     give_back(world, world->samples.states, world->samples.state_room, sizeof(double));
+    give_back(world, world->near.boxes, world->near.box_room, sizeof *world->near.boxes);
+    give_back(world, world->near.path, world->near.path_room, sizeof(double));
+    give_back(world, world->near.points, world->near.point_room, sizeof(double));
+    give_back(world, world->near.lengths, world->near.length_room, sizeof(double));
+    give_back(world, world->near.bound, world->near.bound_room, sizeof(float));
     give_back(world, world->materials, world->material_room, sizeof *world->materials);
     give_back(world, world->frictions, world->friction_room, sizeof *world->frictions);
     give_back(world, world->joints, world->joint_room, sizeof *world->joints);

@@ -115,6 +115,21 @@ typedef struct FilSamples {
     int point_room, rate_room, state_room;
 } FilSamples;
 
+// Candidates that are kept from step to step: see near.c.
+typedef struct FilNear {
+    FilBox *boxes;         // [piece_count] no pair is missing while every piece stays in its own
+    double *path;          // [piece_count] m: how far the ends of a capsule went since, at most
+    double *points;        // [point_count][3] where they were last
+    double *lengths;       // m, [rod_count] of the rods when the pairs were found
+    float *bound;          // [pairs of a step], see FilWorldTry
+    const int (*pairs)[2]; // of the grid, lower piece first, sorted
+    int64_t pair_count;
+    int piece_count, apart_count, rod_count; // when they were found; piece_count 0: nothing is kept
+    int age;                                 // steps that they served
+    int plain;                               // lists to come that are made for one step only
+    int box_room, path_room, point_room, length_room, bound_room;
+} FilNear;
+
 struct FilWorld {
     FilWorldDef def;
     FilAllocator allocator;
@@ -127,6 +142,7 @@ struct FilWorld {
     FilPiece *pieces;
     FilRodPlace *places; // [point_count] the points of the rods
     FilSamples samples;
+    FilNear near;
     FilWorldMaterial *materials;
     double *frictions; // of pairs of materials, see fil_world_friction(); below 0: not set
     FilJoint *joints;
@@ -174,9 +190,11 @@ typedef struct FilWorldTry {
     double *shift;          // [dof_count] m: correction of the configuration
     bool shifted;           // there is one
     double *states;         // of all bodies at the start of the step
-    FilBox *boxes;          // [piece_count] that the broad phase worked with
-    const int (*pairs)[2];  // candidates of the broad phase
-    int64_t pair_count;
+    FilBox *boxes;          // [piece_count] where the pieces are in this step, with their margins
+    double *reach;          // [piece_count] m: path, radius, margin and way of a capsule; solids: inf
+    const int (*pairs)[2];  // candidates: all whose boxes meet are among them, then planes
+    float *bound;           // [pair_count] m: axes are at least this apart, less near.path of both
+    int64_t pair_count, boxed_count; // without planes
     FilWorkContact *contacts;
     int contact_count;
     double *r, *u; // [3 contact_count]
@@ -233,6 +251,15 @@ bool fil_world_are_joined(const FilWorld *world, int i, int j);
 /// Append the joints to the contacts of a step.
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 
+// --- near.c --------------------------------------------------------------------------------------
+
+/// The boxes of a step and its candidates, step->pairs, for points and rates as they are.
+FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error);
+/// The candidates once more, after step->boxes grew.
+FilStatus fil_world_find_more_pairs(FilWorld *world, FilWorldTry *step, FilError *error);
+/// Whether a candidate counts in this step: the boxes of its pieces meet, and it is no root.
+bool fil_world_is_candidate(const FilWorld *world, const FilWorldTry *step, int64_t pair);
+
 // --- detect.c ------------------------------------------------------------------------------------
 
 /// Find the contacts of a step.
@@ -240,8 +267,6 @@ FilStatus fil_world_detect(FilWorld *world, FilWorldTry *step, FilError *error);
 /// Find the pieces that are rooted in obstacles, of all that was added since the last time: where
 /// they are now.
 FilStatus fil_world_root(FilWorld *world, FilError *error);
-/// The candidates whose step->boxes meet, and every piece with every plane, into step->pairs.
-FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error);
 /// One more contact: the nearest of a pair of pieces at the start of the step. False when the pair
 /// has one already.
 FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pair[2], bool *added,
@@ -252,6 +277,15 @@ void fil_world_obstacle_rate(const FilObstacle *obstacle, double dt, const doubl
 /// Whether a piece is one of a rod.
 static inline bool fil_piece_is_capsule(const FilWorld *world, const FilPiece *piece) {
     return piece->obstacle < 0 && world->bodies[piece->body].kind == FIL_BODY_ROD;
+}
+
+/// The surface of what a piece belongs to, and how far ahead its contacts are seen, m.
+static inline const FilSurface *fil_piece_surface(const FilWorld *world, const FilPiece *piece) {
+    return piece->obstacle >= 0 ? &world->obstacles[piece->obstacle].surface
+                                : &world->bodies[piece->body].surface;
+}
+static inline double fil_piece_margin(const FilWorld *world, const FilPiece *piece) {
+    return piece->obstacle >= 0 ? 0.0 : world->bodies[piece->body].margin;
 }
 
 /// The shape and the pose of a solid piece.
