@@ -201,8 +201,8 @@ enum { GRAIN = 1024 }; // candidates
 typedef struct Touching {
     const FilWorld *world;
     FilWorldTry *step;
-    int *near;       // [pair_count] candidates that are near: first by range, then all of them
-    int *near_count; // [ranges]
+    int *near;       // candidates that are near: step->others, then step->pairs
+    int *near_count; // [ranges] of step->pairs
     int *slot;       // [near + 1] where the touches of a pair begin in `found`, which has room
     int *start;      // [near + 1] how many there are; then, where its contacts begin
     Found *found;
@@ -210,10 +210,12 @@ typedef struct Touching {
     bool *lawless;     // [ranges] a pair of materials has no friction
 } Touching;
 
+static const int *candidate(const FilWorldTry *step, int k) {
+    return k < step->other_count ? step->others[k] : step->pairs[k - step->other_count];
+}
+
 // Whether the axes of two capsules are within reach. The bound is brought up to date.
-static bool are_near(const Touching *touching, int k) {
-    const FilWorld *world = touching->world;
-    const FilWorldTry *step = touching->step;
+static bool are_near(const FilWorld *world, const FilWorldTry *step, int k) {
     const int i = step->pairs[k][0], j = step->pairs[k][1];
     const double paths = world->near.path[i] + world->near.path[j];
     double a[2][3], b[2][3];
@@ -228,23 +230,28 @@ static void near_range(void *context, int first, int last) {
     const Touching *touching = context;
     const FilWorldTry *step = touching->step;
     const double *reach = step->reach;
+    int *near = touching->near + step->other_count;
     int count = 0;
     for (int k = first; k < last; k++) {
         const double limit = reach[step->pairs[k][0]] + reach[step->pairs[k][1]];
         if (!((double)step->bound[k] > limit) &&
-            (limit == INFINITY || are_near(touching, k)) &&
-            fil_world_is_candidate(touching->world, step, k)) {
-            touching->near[first + count++] = k;
+            (limit == INFINITY || are_near(touching->world, step, k)) &&
+            fil_world_is_candidate(touching->world, step, step->pairs[k])) {
+            near[first + count++] = step->other_count + k;
         }
     }
     touching->near_count[first / GRAIN] = count;
 }
 
-// The lists of the ranges, one after the other. Returns how many pairs there are.
-static int join_near(const Touching *touching, int pairs) {
-    int count = 0;
+// The lists of the ranges, one after the other. Returns how many candidates there are.
+static int join_near(const Touching *touching) {
+    const int others = touching->step->other_count, pairs = touching->step->pair_count;
+    int *near = touching->near, count = others;
+    for (int k = 0; k < others; k++) {
+        near[k] = k;
+    }
     for (int range = 0; range * GRAIN < pairs; range++) {
-        memmove(touching->near + count, touching->near + (ptrdiff_t)range * GRAIN,
+        memmove(near + count, near + others + (ptrdiff_t)range * GRAIN,
                 sizeof(int) * (size_t)touching->near_count[range]);
         count += touching->near_count[range];
     }
@@ -253,13 +260,12 @@ static int join_near(const Touching *touching, int pairs) {
 
 // Room for the touches of the near pairs. Returns how much.
 static int count_slots(const Touching *touching, int near) {
-    const FilWorldTry *step = touching->step;
+    const double *reach = touching->step->reach;
     int sum = 0;
     for (int k = 0; k < near; k++) {
-        const int *pair = step->pairs[touching->near[k]];
-        bool capsules = step->reach[pair[0]] < INFINITY && step->reach[pair[1]] < INFINITY;
+        const int *pair = candidate(touching->step, touching->near[k]);
         touching->slot[k] = sum;
-        sum += capsules ? 2 : FIL_TOUCH_MAX;
+        sum += reach[pair[0]] < INFINITY && reach[pair[1]] < INFINITY ? 2 : FIL_TOUCH_MAX;
     }
     return sum;
 }
@@ -268,7 +274,7 @@ static void touch_range(void *context, int first, int last) {
     const Touching *touching = context;
     for (int k = first; k < last; k++) {
         int pair[2];
-        order_pair(touching->world, touching->step->pairs[touching->near[k]], pair);
+        order_pair(touching->world, candidate(touching->step, touching->near[k]), pair);
         touching->start[k] =
             touch_pair(touching->world, touching->step, pair, touching->found + touching->slot[k]);
     }
@@ -403,7 +409,7 @@ static void fill_range(void *context, int first, int last) {
     bool lawless = false;
     for (int k = first; k < last; k++) {
         int pair[2];
-        order_pair(touching->world, touching->step->pairs[touching->near[k]], pair);
+        order_pair(touching->world, candidate(touching->step, touching->near[k]), pair);
         for (int c = touching->start[k]; c < touching->start[k + 1]; c++) {
             FilWorkContact *contact = &touching->step->contacts[c];
             fill_contact(touching->world, pair,
@@ -445,15 +451,15 @@ static FilStatus make_contacts(FilWorld *world, Touching *touching, int near, Fi
 }
 
 static FilStatus touch_all(FilWorld *world, FilWorldTry *step, FilError *error) {
-    const int pairs = (int)step->pair_count;
     FilArena *arena = &world->scratch;
+    const int pairs = step->pair_count;
     Touching touching = {.world = world, .step = step};
-    touching.near = FIL_NEW(arena, int, (size_t)pairs + 1);
+    touching.near = FIL_NEW(arena, int, (size_t)pairs + (size_t)step->other_count + 1);
     touching.near_count = FIL_NEW(arena, int, pairs / GRAIN + 1);
     if (!arena->failed) {
         fil_parallel_ranges(pairs, GRAIN, world->threads, near_range, &touching);
     }
-    const int near = arena->failed ? 0 : join_near(&touching, pairs);
+    const int near = arena->failed ? 0 : join_near(&touching);
     touching.slot = FIL_NEW(arena, int, (size_t)near + 1);
     touching.start = FIL_NEW(arena, int, (size_t)near + 1);
     const int slots = arena->failed ? 0 : count_slots(&touching, near);

@@ -36,7 +36,7 @@ typedef struct Looked {
 
 // What came of a range of pieces.
 typedef struct Gone {
-    bool escaped; // a piece of a rod left the box that the broad phase had for it
+    bool escaped; // a piece of a rod left the box, or the budget, that it had for the step
     bool whirled; // one turned so far that its way was not a straight line at all
 } Gone;
 
@@ -48,8 +48,8 @@ typedef struct Sweeping {
     double *way;          // [piece_count] how far a point of it went, at most
     double *reach;        // [piece_count] near.path, radius and way of a capsule; of solids inf
     double overlap;       // m: deepest at the start
-    int *found;           // [pair_count] those that passed: first by range, then all of them
-    Looked *looked;       // [ranges of pairs]
+    const int **found;    // [candidates] that passed: first by range, then all of them
+    Looked *looked;       // [ranges of candidates]
     Gone *gone;           // [ranges of pieces]
 } Sweeping;
 
@@ -182,9 +182,19 @@ static bool stayed_apart(const Sweeping *sweeping, int k, const double radii[2])
     const int *pair = sweeping->step->pairs[k];
     const double paths = world->near.path[pair[0]] + world->near.path[pair[1]];
     const double apart = (double)sweeping->step->bound[k] - paths;
-    return apart > round_up * (radii[0] + radii[1] +
-                               way_between(sweeping, &world->pieces[pair[0]],
-                                           &world->pieces[pair[1]]));
+    const double way =
+        way_between(sweeping, &world->pieces[pair[0]], &world->pieces[pair[1]]);
+    return apart > round_up * (radii[0] + radii[1] + way);
+}
+
+static void sweep_pair(const Sweeping *sweeping, const int pair[2], const double radii[2],
+                       bool *passed, bool *pressed) {
+    const bool rods = radii[0] > 0.0 && radii[1] > 0.0;
+    const double apart = radii[0] + radii[1];
+    const double depth = most_pressed * (rods ? fmin(radii[0], radii[1]) : apart);
+    const double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
+    *passed = closer >= apart && did_pass(sweeping, pair);
+    *pressed = closer > depth && did_press(sweeping, pair);
 }
 
 static void sweep_range(void *context, int first, int last) {
@@ -192,25 +202,26 @@ static void sweep_range(void *context, int first, int last) {
     const FilWorld *world = sweeping->world;
     const FilWorldTry *step = sweeping->step;
     Looked looked = {0};
-    for (int k = first; k < last; k++) {
-        const int *pair = step->pairs[k];
-        if ((double)step->bound[k] > sweeping->reach[pair[0]] + sweeping->reach[pair[1]]) {
+    for (int c = first; c < last; c++) {
+        const int k = c - step->other_count; // of step->pairs
+        const int *pair = k < 0 ? step->others[c] : step->pairs[k];
+        if (k >= 0 &&
+            (double)step->bound[k] > sweeping->reach[pair[0]] + sweeping->reach[pair[1]]) {
             continue;
         }
-        const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-        double radii[2] = {radius_of(world, a), radius_of(world, b)};
-        bool rods = radii[0] > 0.0 && radii[1] > 0.0;
-        if ((rods && stayed_apart(sweeping, k, radii)) ||
-            !fil_world_is_candidate(world, step, k)) {
+        const double radii[2] = {radius_of(world, &world->pieces[pair[0]]),
+                                 radius_of(world, &world->pieces[pair[1]])};
+        if (k >= 0 &&
+            ((radii[0] > 0.0 && radii[1] > 0.0 && stayed_apart(sweeping, k, radii)) ||
+             !fil_world_is_candidate(world, step, pair))) {
             continue;
         }
-        double apart = radii[0] + radii[1];
-        double pressed = most_pressed * (rods ? fmin(radii[0], radii[1]) : apart);
-        double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
-        if (closer >= apart && did_pass(sweeping, pair)) {
-            sweeping->found[first + looked.passed++] = k;
+        bool passed, pressed;
+        sweep_pair(sweeping, pair, radii, &passed, &pressed);
+        if (passed) {
+            sweeping->found[first + looked.passed++] = pair;
         }
-        looked.pressed = looked.pressed || (closer > pressed && did_press(sweeping, pair));
+        looked.pressed = looked.pressed || pressed;
     }
     sweeping->looked[first / GRAIN] = looked;
 }
@@ -273,7 +284,8 @@ static void way_range(void *context, int first, int last) {
         }
         sweeping->reach[i] =
             round_up * (world->near.path[i] + world->bodies[piece->body].radius + way[i]);
-        gone.escaped = gone.escaped || did_escape(sweeping, i);
+        gone.escaped = gone.escaped || did_escape(sweeping, i) ||
+                       !(sweeping->reach[i] <= world->near.budget[i]);
         gone.whirled = gone.whirled || did_whirl(sweeping, piece);
     }
     sweeping->gone[first / GRAIN] = gone;
@@ -288,8 +300,9 @@ static double deepest_overlap(const FilWorldTry *step) {
 }
 
 // The broad phase again, with boxes that hold where the pieces really went.
-static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const double *after,
+static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const Sweeping *sweeping,
                                   FilError *error) {
+    const double *after = sweeping->after;
     for (int i = 0; i < world->piece_count; i++) {
         const FilPiece *piece = &world->pieces[i];
         for (int k = 0; fil_piece_is_capsule(world, piece) && k < 6; k++) {
@@ -298,7 +311,7 @@ static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const doub
             step->boxes[i].high[k % 3] = fmax(step->boxes[i].high[k % 3], x);
         }
     }
-    return fil_world_find_more_pairs(world, step, error);
+    return fil_world_find_more_pairs(world, step, sweeping->reach, error);
 }
 
 // Memory for the pieces; for the pairs.
@@ -315,8 +328,8 @@ static FilStatus reserve_pieces(FilWorld *world, Sweeping *sweeping, FilError *e
 }
 
 static FilStatus reserve_pairs(FilWorld *world, Sweeping *sweeping, FilError *error) {
-    const size_t n = (size_t)sweeping->step->pair_count;
-    sweeping->found = FIL_NEW(&world->scratch, int, n + 1);
+    const size_t n = (size_t)sweeping->step->pair_count + (size_t)sweeping->step->other_count;
+    sweeping->found = FIL_NEW(&world->scratch, const int *, n + 1);
     sweeping->looked = FIL_NEW_ZEROED(&world->scratch, Looked, n / GRAIN + 1);
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %zu pairs of pieces", n);
@@ -342,16 +355,16 @@ FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPos
         passed->whirled = passed->whirled || sweeping.gone[range].whirled;
     }
     if (escaped) {
-        FIL_TRY(find_pairs_again(world, step, after, error));
+        FIL_TRY(find_pairs_again(world, step, &sweeping, error));
     }
     FIL_TRY(reserve_pairs(world, &sweeping, error));
-    const int pairs = (int)step->pair_count;
+    const int pairs = step->other_count + step->pair_count;
     fil_parallel_ranges(pairs, GRAIN, world->threads, sweep_range, &sweeping);
     passed->list = sweeping.found;
     for (int range = 0; range * GRAIN < pairs; range++) {
         const Looked looked = sweeping.looked[range];
         memmove(passed->list + passed->count, sweeping.found + (ptrdiff_t)range * GRAIN,
-                sizeof(int) * (size_t)looked.passed);
+                sizeof(const int *) * (size_t)looked.passed);
         passed->count += looked.passed;
         passed->pressed = passed->pressed || looked.pressed;
     }

@@ -514,7 +514,7 @@ static FilStatus add_passed(FilWorld *world, FilWorldTry *step, Round *round, Fi
                             bool *added, FilError *error) {
     *added = false;
     for (int k = 0; round->mend && k < round->passed.count; k++) {
-        const int *pair = step->pairs[round->passed.list[k]];
+        const int *pair = round->passed.list[k];
         bool one;
         round->woken = fil_world_wake_pair(world, pair) || round->woken;
         FIL_TRY(fil_world_add_contact(world, step, pair, &one, error));

@@ -149,7 +149,8 @@ void fil_world_destroy(FilWorld *world) {
     give_back(world, world->samples.points, world->samples.point_room, sizeof(double));
     give_back(world, world->samples.rates, world->samples.rate_room, sizeof(double));
     give_back(world, world->samples.states, world->samples.state_room, sizeof(double));
-    give_back(world, world->near.boxes, world->near.box_room, sizeof *world->near.boxes);
+    give_back(world, world->near.budget, world->near.budget_room, sizeof(double));
+    give_back(world, world->near.way, world->near.way_room, sizeof(double));
     give_back(world, world->near.path, world->near.path_room, sizeof(double));
     give_back(world, world->near.points, world->near.point_room, sizeof(double));
     give_back(world, world->near.lengths, world->near.length_room, sizeof(double));

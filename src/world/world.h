@@ -115,19 +115,20 @@ typedef struct FilSamples {
     int point_room, rate_room, state_room;
 } FilSamples;
 
-// Candidates that are kept from step to step: see near.c.
+// Candidates that are kept from step to step: see near.c. Lengths in m.
 typedef struct FilNear {
-    FilBox *boxes;         // [piece_count] no pair is missing while every piece stays in its own
-    double *path;          // [piece_count] m: how far the ends of a capsule went since, at most
-    double *points;        // [point_count][3] where they were last
-    double *lengths;       // m, [rod_count] of the rods when the pairs were found
-    float *bound;          // [pairs of a step], see FilWorldTry
+    double *budget;        // [piece_count] what a capsule may use before they must be found again
+    double *path;          // [piece_count] how far it went since they were found, at most
+    double *way;           // [piece_count] of that, in the last step
+    double *points;        // [point_count][3] where the ends were last
+    double *lengths;       // [rod_count] of the rods when the pairs were found
+    float *bound;          // [pair_count] axes are at least this apart, less the paths of both
     const int (*pairs)[2]; // of the grid, lower piece first, sorted
     int64_t pair_count;
     int piece_count, apart_count, rod_count; // when they were found; piece_count 0: nothing is kept
-    int age;                                 // steps that they served
-    int plain;                               // lists to come that are made for one step only
-    int box_room, path_room, point_room, length_room, bound_room;
+    int age;                                 // steps that they served after their first
+    double skin;                             // part of the budgets: of radius and margin
+    int budget_room, path_room, way_room, point_room, length_room, bound_room;
 } FilNear;
 
 struct FilWorld {
@@ -191,10 +192,11 @@ typedef struct FilWorldTry {
     bool shifted;           // there is one
     double *states;         // of all bodies at the start of the step
     FilBox *boxes;          // [piece_count] where the pieces are in this step, with their margins
-    double *reach;          // [piece_count] m: path, radius, margin and way of a capsule; solids: inf
-    const int (*pairs)[2];  // candidates: all whose boxes meet are among them, then planes
-    float *bound;           // [pair_count] m: axes are at least this apart, less near.path of both
-    int64_t pair_count, boxed_count; // without planes
+    double *reach;          // [piece_count] m: near.path, radius, margin and way of a capsule; of solids inf
+    const int (*pairs)[2];  // candidates of the grid: all whose boxes meet are among them
+    float *bound;           // [pair_count] as in near
+    const int (*others)[2]; // candidates that the grid does not know: with solids and planes
+    int pair_count, other_count;
     FilWorkContact *contacts;
     int contact_count;
     double *r, *u; // [3 contact_count]
@@ -255,10 +257,13 @@ FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *er
 
 /// The boxes of a step and its candidates, step->pairs, for points and rates as they are.
 FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error);
-/// The candidates once more, after step->boxes grew.
-FilStatus fil_world_find_more_pairs(FilWorld *world, FilWorldTry *step, FilError *error);
-/// Whether a candidate counts in this step: the boxes of its pieces meet, and it is no root.
-bool fil_world_is_candidate(const FilWorld *world, const FilWorldTry *step, int64_t pair);
+/// The candidates once more, after step->boxes grew, and for capsules that reach as far as `reach`
+/// (as step->reach) from where they were when the step began.
+FilStatus fil_world_find_more_pairs(FilWorld *world, FilWorldTry *step, const double *reach,
+                                    FilError *error);
+/// Whether a candidate of step->pairs counts in this step: the boxes of its pieces meet, and it is
+/// no root.
+bool fil_world_is_candidate(const FilWorld *world, const FilWorldTry *step, const int pair[2]);
 
 // --- detect.c ------------------------------------------------------------------------------------
 
