@@ -214,16 +214,52 @@ static const int *candidate(const FilWorldTry *step, int k) {
     return k < step->other_count ? step->others[k] : step->pairs[k - step->other_count];
 }
 
+static double clamp(double t) {
+    return t > -1.0 ? (t < 1.0 ? t : 1.0) : -1.0;
+}
+
+// The distance of two axes: to some 1e-8 of itself, which is what a bound needs.
+static double distance_of(const FilAxis *a, const FilAxis *b) {
+    const double *u = a->half, *v = b->half;
+    double w[3];
+    fil_subtract3(a->middle, b->middle, w);
+    const double uu = fil_dot3(u, u), vv = fil_dot3(v, v), uv = fil_dot3(u, v);
+    const double uw = fil_dot3(u, w), vw = fil_dot3(v, w), cc = uu * vv - uv * uv;
+    if (!(cc > 1e-6 * uu * vv)) { // parallel
+        double p[2][3], q[2][3];
+        for (int k = 0; k < 3; k++) {
+            p[0][k] = w[k] - u[k];
+            p[1][k] = w[k] + u[k];
+            q[0][k] = -v[k];
+            q[1][k] = v[k];
+        }
+        return sqrt(fil_closest_segments(FIL_POINTS(p), FIL_POINTS(q)).distance2);
+    }
+    double s = clamp((uv * vw - vv * uw) / cc), t = (uv * s + vw) / vv;
+    if (!(t >= -1.0 && t <= 1.0)) {
+        t = clamp(t);
+        s = clamp((uv * t - uw) / uu);
+    }
+    for (int k = 0; k < 3; k++) {
+        w[k] += s * u[k] - t * v[k];
+    }
+    return fil_norm3(w);
+}
+
 // Whether the axes of two capsules are within reach. The bound is brought up to date.
 static bool are_near(const FilWorld *world, const FilWorldTry *step, int k) {
     const int i = step->pairs[k][0], j = step->pairs[k][1];
     const double paths = world->near.path[i] + world->near.path[j];
-    double a[2][3], b[2][3];
-    ends_of(step, &world->pieces[i], a);
-    ends_of(step, &world->pieces[j], b);
-    const double apart = sqrt(fil_closest_segments(FIL_POINTS(a), FIL_POINTS(b)).distance2);
+    const double apart = distance_of(&step->axes[i], &step->axes[j]);
     step->bound[k] = (float)((apart + paths) * (1.0 - 1e-6));
-    return !(apart + paths > step->reach[i] + step->reach[j]);
+    if (apart + paths > step->reach[i] + step->reach[j]) {
+        return false;
+    }
+    const FilPiece *a = &world->pieces[i], *b = &world->pieces[j];
+    const FilBody *bodies[2] = {&world->bodies[a->body], &world->bodies[b->body]};
+    const double reach = bodies[0]->radius + bodies[0]->margin + bodies[1]->radius +
+                         bodies[1]->margin + step->dt * speed_between(world, step, a, b);
+    return !(apart > reach * (1.0 + 1e-6));
 }
 
 static void near_range(void *context, int first, int last) {

@@ -13,10 +13,12 @@
 // is told apart by the boxes of the step (fil_world_is_candidate): the contacts of a step do not
 // depend on when the pairs were found, and a run that goes on from a checkpoint has the same bits.
 //
-// Paths. Points of a capsule go no farther than the farther one of its ends. Distances do not change
-// when everything moves as one rigid body: what counts is how far a capsule moves beside the rigid
-// motion that all of them share, the best one for the points of the step. A head that turns with
-// its hair uses up little.
+// Paths. Points of a capsule go no farther than the farther one of its ends. (Tried: paths beside
+// the rigid motion that fits all points best. Hair on a head that turns does not follow it: a tenth
+// less.)
+//
+// A few capsules are thrown about where most are not: those that have used up their budgets get new
+// ones, and their pairs are looked for among all pieces.
 //
 // Bounds. With d the distance of the axes of a pair when it was last computed,
 //     d(now) >= d + (path_i + path_j)(then) - (path_i + path_j)(now) = bound - path_i - path_j.
@@ -26,92 +28,35 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "math/rotation.h"
 #include "math/vec3.h"
 #include "rod/rod.h"
 #include "sleep.h"
 
-enum { GRAIN = 256 };      // pieces
-enum { FEW_SOLIDS = 8 };   // that the grid does not need
-enum { MANY_POINTS = 512 }; // of which the common motion is found
+enum { GRAIN = 256 };                       // pieces
+enum { FEW_SOLIDS = 8 };                    // that the grid does not need
+enum { FEW_SPENT = 16, SPENT_PART = 1024 }; // pieces that get a new budget: so many and a part
+enum { MOST_NEW = 256 };                    // pairs that a new budget brings
 static const double round_up = 1.0 + 1e-6;
-static const double least_skin = 0.125, most_skin = 4.0; // of radius and margin
-static const double steps_ahead = 6.0;                   // that the way of the last step is for
+static const double skin = 0.25;                          // of radius and margin, in a budget
+static const double least_ahead = 0.5, most_ahead = 8.0; // ways of the last step, in a budget
 
 // meets no box
 static const FilBox nowhere = {{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
-
-// --- the motion that all share -------------------------------------------------------------------
-
-// x -> to + R (x - from).
-typedef struct Motion {
-    double from[3], to[3], R[9];
-} Motion;
-
-// omega that makes sum |turn x arm - way|^2 least, of rows (sum arm^2 I - arm arm^T | arm x way).
-static void solve_turn(const double rows[3][3], const double right[3], double turn[3]) {
-    double across[3][3];
-    for (int k = 0; k < 3; k++) {
-        fil_cross3(rows[(k + 1) % 3], rows[(k + 2) % 3], across[k]);
-        turn[k] = 0.0;
-    }
-    const double volume = fil_dot3(rows[0], across[0]);
-    const double size = rows[0][0] + rows[1][1] + rows[2][2];
-    for (int k = 0; k < 3 && volume > 1e-6 * size * size * size; k++) {
-        fil_add3(right[k] / volume, across[k], turn);
-    }
-}
-
-// The rigid motion that is nearest to that of the points, of `count` of them `stride` apart; the
-// identity where that is no better by far.
-static void find_motion(const double *before, const double *after, int count, int stride,
-                        Motion *motion) {
-    double rows[3][3] = {{0.0}}, right[3] = {0.0}, turn[3], all = 0.0, left = 0.0;
-    *motion = (Motion){.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
-    for (int i = 0; i < count; i++) {
-        fil_add3(1.0 / count, before + 3 * (ptrdiff_t)i * stride, motion->from);
-        fil_add3(1.0 / count, after + 3 * (ptrdiff_t)i * stride, motion->to);
-    }
-    for (int i = 0; i < count; i++) {
-        double arm[3], way[3], across[3];
-        fil_subtract3(before + 3 * (ptrdiff_t)i * stride, motion->from, arm);
-        fil_subtract3(after + 3 * (ptrdiff_t)i * stride, before + 3 * (ptrdiff_t)i * stride, way);
-        fil_cross3(arm, way, across);
-        fil_add3(1.0, across, right);
-        for (int k = 0; k < 3; k++) {
-            rows[k][k] += fil_dot3(arm, arm);
-            fil_add3(-arm[k], arm, rows[k]);
-        }
-        all += fil_dot3(way, way);
-    }
-    solve_turn((const double(*)[3])rows, right, turn);
-    fil_rotation_exp(turn, motion->R);
-    for (int i = 0; i < count; i++) {
-        double arm[3], moved[3], way[3];
-        fil_subtract3(before + 3 * (ptrdiff_t)i * stride, motion->from, arm);
-        fil_apply3(motion->R, arm, moved);
-        fil_add3(1.0, motion->to, moved);
-        fil_subtract3(after + 3 * (ptrdiff_t)i * stride, moved, way);
-        left += fil_dot3(way, way);
-    }
-    if (!(left < 0.25 * all)) {
-        *motion = (Motion){.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
-    }
-}
 
 // --- boxes ---------------------------------------------------------------------------------------
 
 typedef struct Boxing {
     FilWorld *world;
     FilWorldTry *step;
-    Motion motion; // of all, since the step before
     bool *spent;   // [ranges] the budget of a piece is used up
     FilBox *asked; // [piece_count] for the grid
     bool few;      // solids: they are not for the grid
+    bool plain;    // it knows capsules only, none of them asleep or joined
 } Boxing;
 
 static void box_around(FilBox *box, const double p[3], double by) {
@@ -168,20 +113,27 @@ static bool has_box(const FilWorld *world, const FilPiece *piece) {
     return !plane && !fil_piece_surface(world, piece)->ghost;
 }
 
-// How far the ends of a capsule went since the step before, beside the motion of all.
+// How far the ends of a capsule went since the step before.
 static double follow_ends(const Boxing *boxing, const FilPiece *piece) {
-    const Motion *motion = &boxing->motion;
     double way = 0.0;
     for (int end = 0; end < 2; end++) {
         ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
-        double arm[3], moved[3];
-        fil_subtract3(boxing->world->near.points + at, motion->from, arm);
-        fil_apply3(motion->R, arm, moved);
-        fil_add3(1.0, motion->to, moved);
-        fil_add3(-1.0, boxing->step->points + at, moved);
-        way = fmax(way, fil_norm3(moved));
+        double between[3];
+        fil_subtract3(boxing->step->points + at, boxing->world->near.points + at, between);
+        way = fmax(way, fil_norm3(between));
     }
     return way;
+}
+
+static void find_axis(const FilWorldTry *step, const FilPiece *piece, FilAxis *axis) {
+    const double *a = step->points + 3 * (ptrdiff_t)piece->point[0];
+    const double *b = step->points + 3 * (ptrdiff_t)piece->point[1];
+    for (int k = 0; k < 3; k++) {
+        axis->middle[k] = 0.5 * a[k] + 0.5 * b[k];
+        axis->half[k] = 0.5 * b[k] - 0.5 * a[k];
+    }
+    axis->length = fil_norm3(axis->half);
+    axis->body = piece->body;
 }
 
 static void box_range(void *context, int first, int last) {
@@ -195,11 +147,13 @@ static void box_range(void *context, int first, int last) {
         FilBox *box = &step->boxes[i];
         *box = nowhere;
         step->reach[i] = INFINITY;
+        step->axes[i] = (FilAxis){.body = -1};
         if (has_box(world, piece) && fil_piece_is_capsule(world, piece)) {
             const FilBody *body = &world->bodies[piece->body];
             double speed = fmax(fil_norm3(step->rates + 3 * (ptrdiff_t)piece->point[0]),
                                 fil_norm3(step->rates + 3 * (ptrdiff_t)piece->point[1]));
             box_capsule(world, step, piece, box);
+            find_axis(step, piece, &step->axes[i]);
             near->way[i] = near->piece_count > 0 ? follow_ends(boxing, piece) : step->dt * speed;
             near->path[i] += near->piece_count > 0 ? near->way[i] : 0.0;
             step->reach[i] =
@@ -210,6 +164,13 @@ static void box_range(void *context, int first, int last) {
         }
     }
     boxing->spent[first / GRAIN] = spent;
+}
+
+static double choose_budget(const Boxing *boxing, int i) {
+    const FilNear *near = &boxing->world->near;
+    const FilBody *body = &boxing->world->bodies[boxing->world->pieces[i].body];
+    return boxing->step->reach[i] + skin * (body->radius + body->margin) +
+           near->ahead * near->way[i];
 }
 
 // A budget for each capsule, and the box that holds what is within it.
@@ -223,9 +184,7 @@ static void ask_range(void *context, int first, int last) {
         boxing->asked[i] = capsule || boxing->few ? nowhere : boxing->step->boxes[i];
         near->budget[i] = INFINITY;
         if (capsule && has_box(world, piece)) {
-            const FilBody *body = &world->bodies[piece->body];
-            near->budget[i] = boxing->step->reach[i] + near->skin * (body->radius + body->margin) +
-                              steps_ahead * near->way[i];
+            near->budget[i] = choose_budget(boxing, i);
             for (int end = 0; end < 2; end++) {
                 box_around(&boxing->asked[i],
                            boxing->step->points + 3 * (ptrdiff_t)piece->point[end],
@@ -251,15 +210,13 @@ static bool are_neighbours(const FilWorld *world, const FilPiece *a, const FilPi
     return between < fmax(3.15 * body->radius, 0.5 * longest);
 }
 
-// A lower bound of the distance of two segments: along the common perpendicular of their lines, and
-// along what is perpendicular to one of them and points to the middle of the other.
-static bool are_farther(const double *a[2], const double *b[2], double than) {
-    double u[3], v[3], w[3], n[3];
-    for (int k = 0; k < 3; k++) {
-        u[k] = 0.5 * (a[1][k] - a[0][k]);
-        v[k] = 0.5 * (b[1][k] - b[0][k]);
-        w[k] = 0.5 * ((a[0][k] - b[0][k]) + (a[1][k] - b[1][k]));
-    }
+// Whether two segments are farther apart than that, by lower bounds of their distance: along the
+// common perpendicular of their lines, and along what is perpendicular to one of them and points to
+// the middle of the other.
+static bool are_farther(const FilAxis *a, const FilAxis *b, double than) {
+    const double *u = a->half, *v = b->half;
+    double w[3], n[3];
+    fil_subtract3(a->middle, b->middle, w);
     fil_cross3(u, v, n);
     const double across = fil_dot3(w, n), square = than * than;
     if (across * across > square * fil_dot3(n, n)) {
@@ -274,39 +231,33 @@ static bool are_farther(const double *a[2], const double *b[2], double than) {
            (beside_b > 0.0 && beside_b * beside_b > square * vv * (vv * ww - vw * vw));
 }
 
-static bool are_beyond(const Boxing *boxing, int i, int j) {
-    const FilNear *near = &boxing->world->near;
-    const double budget = near->budget[i] + near->budget[j];
-    if (!(budget < INFINITY)) {
+// Pairs that never count, as long as the lengths of the rods, the joints and what sleeps stay.
+static bool are_strangers(const Boxing *boxing, int i, int j) {
+    const FilWorld *world = boxing->world;
+    if (boxing->plain && boxing->step->axes[i].body != boxing->step->axes[j].body) {
         return false;
     }
-    const FilPiece *a = &boxing->world->pieces[i], *b = &boxing->world->pieces[j];
-    const double *points = boxing->step->points;
-    const double *ends_a[2] = {points + 3 * (ptrdiff_t)a->point[0],
-                               points + 3 * (ptrdiff_t)a->point[1]};
-    const double *ends_b[2] = {points + 3 * (ptrdiff_t)b->point[0],
-                               points + 3 * (ptrdiff_t)b->point[1]};
-    return are_farther(ends_a, ends_b, round_up * budget);
-}
-
-// Pairs that never count, as long as the lengths of the rods, the joints and what sleeps stay, and
-// those beyond their budgets.
-static bool skip_pair(const void *user, int i, int j) {
-    const Boxing *boxing = user;
-    const FilWorld *world = boxing->world;
     const FilPiece *a = &world->pieces[i], *b = &world->pieces[j];
-    if (world->asleep_count > 0 && fil_piece_is_still(world, a) && fil_piece_is_still(world, b)) {
+    if (fil_piece_is_still(world, a) && fil_piece_is_still(world, b)) {
         return true;
     }
     if (a->obstacle >= 0 || b->obstacle >= 0) {
         return a->obstacle >= 0 && b->obstacle >= 0;
     }
-    if (a->body == b->body &&
-        (!world->bodies[a->body].surface.self || are_neighbours(world, a, b))) {
-        return true;
+    if (a->body != b->body) {
+        return world->apart_count > 0 && fil_world_are_joined(world, i, j);
     }
-    return are_beyond(boxing, i, j) || (a->body != b->body && world->apart_count > 0 &&
-                                        fil_world_are_joined(world, i, j));
+    return !world->bodies[a->body].surface.self || are_neighbours(world, a, b);
+}
+
+// Those, and pairs beyond their budgets.
+static bool skip_pair(const void *user, int i, int j) {
+    const Boxing *boxing = user;
+    const FilNear *near = &boxing->world->near;
+    const double budget = round_up * (near->budget[i] + near->budget[j]);
+    return (budget < INFINITY &&
+            are_farther(&boxing->step->axes[i], &boxing->step->axes[j], budget)) ||
+           are_strangers(boxing, i, j);
 }
 
 static bool boxes_meet(const FilBox *a, const FilBox *b) {
@@ -328,6 +279,18 @@ bool fil_world_is_candidate(const FilWorld *world, const FilWorldTry *step, cons
            !is_rooted(world, pair[0], pair[1]);
 }
 
+static FilStatus reserve_pairs(FilWorld *world, int64_t count, FilError *error) {
+    FilNear *near = &world->near;
+    if (count > INT32_MAX / FIL_TOUCH_MAX) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld pairs of pieces",
+                        (long long)count);
+    }
+    FIL_TRY(fil_world_reserve(world, &near->pairs, &near->pair_room, count + 1, sizeof(int[2]),
+                              error));
+    return fil_world_reserve(world, &near->bound, &near->bound_room, count + 1, sizeof(float),
+                             error);
+}
+
 // Ask the grid, and forget what was known of distances.
 static FilStatus ask_grid(FilWorld *world, Boxing *boxing, FilError *error) {
     FilNear *near = &world->near;
@@ -337,16 +300,17 @@ static FilStatus ask_grid(FilWorld *world, Boxing *boxing, FilError *error) {
                           .user = boxing,
                           .threads = world->threads};
     FIL_TRY(fil_world_hide_sleepers(world, &asking, &query.boxes, error));
-    FIL_TRY(fil_grid_pairs(world->grid, &query, &near->pairs, &near->pair_count, error));
-    if (near->pair_count > INT32_MAX / FIL_TOUCH_MAX) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld pairs of pieces",
-                        (long long)near->pair_count);
+    const int(*pairs)[2];
+    int64_t count;
+    FIL_TRY(fil_grid_pairs(world->grid, &query, &pairs, &count, error));
+    FIL_TRY(reserve_pairs(world, count, error));
+    if (count > 0) {
+        memcpy(near->pairs, pairs, sizeof(int[2]) * (size_t)count);
     }
-    FIL_TRY(fil_world_reserve(world, &near->bound, &near->bound_room, near->pair_count + 1,
-                              sizeof(float), error));
-    for (int64_t k = 0; k < near->pair_count; k++) {
+    for (int64_t k = 0; k < count; k++) {
         near->bound[k] = -INFINITY;
     }
+    near->pair_count = (int)count;
     return FIL_OK;
 }
 
@@ -444,14 +408,14 @@ static FilStatus make_lists(FilWorld *world, FilWorldTry *step, FilError *error)
     others.list = (int(*)[2])fil_arena_get(&world->scratch, (size_t)count + 1, sizeof(int[2]));
     if (others.list == NULL || count > INT32_MAX / FIL_TOUCH_MAX - world->near.pair_count) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld pairs of pieces",
-                        (long long)count + (long long)world->near.pair_count);
+                        (long long)(count + world->near.pair_count));
     }
     others.count = 0;
     list_others(world, step, &others);
     step->others = (const int(*)[2])others.list;
     step->other_count = (int)count;
-    step->pairs = world->near.pairs;
-    step->pair_count = (int)world->near.pair_count;
+    step->pairs = (const int(*)[2])world->near.pairs;
+    step->pair_count = world->near.pair_count;
     step->bound = world->near.bound;
     return FIL_OK;
 }
@@ -495,14 +459,12 @@ static void drop_kept(FilWorld *world) {
     }
 }
 
-// A thicker skin where it wears off soon, a thinner one where it lasts: both cost.
-static void choose_skin(FilNear *near) {
-    if (near->age > 0 && near->age < 4) {
-        near->skin = fmin(2.0 * near->skin, most_skin);
-    } else if (near->age > 12) {
-        near->skin *= 0.7;
+// Budgets for more steps where they last, for less where they are used up at once: both cost.
+static void choose_ahead(FilNear *near) {
+    if (near->age > 0) {
+        near->ahead *= near->age < 2 ? 0.5 : near->age > near->ahead ? 2.0 : 1.0;
     }
-    near->skin = fmax(near->skin, least_skin);
+    near->ahead = fmin(fmax(near->ahead, least_ahead), most_ahead);
 }
 
 // Find the pairs for the steps to come, from step->reach on.
@@ -511,7 +473,7 @@ static FilStatus renew_pairs(FilWorld *world, Boxing *boxing, FilError *error) {
     for (int i = 0; i < world->piece_count; i++) {
         boxing->step->reach[i] -= near->path[i];
     }
-    choose_skin(near);
+    choose_ahead(near);
     drop_kept(world);
     boxing->asked = FIL_NEW(&world->scratch, FilBox, (size_t)world->piece_count + 1);
     if (boxing->asked == NULL) {
@@ -530,15 +492,152 @@ static FilStatus renew_pairs(FilWorld *world, Boxing *boxing, FilError *error) {
     return FIL_OK;
 }
 
+// --- capsules that go astray ---------------------------------------------------------------------
+
+typedef struct Mending {
+    Boxing *boxing;
+    const int *spent; // pieces, ascending
+    int spent_count;
+    int (*found)[MOST_NEW][2]; // [spent_count]
+    int *counts;               // [spent_count] above MOST_NEW: too many
+} Mending;
+
+static int compare_pairs(const void *x, const void *y) {
+    const int *a = x, *b = y;
+    return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+static bool is_listed(const FilNear *near, const int pair[2]) {
+    return near->pair_count > 0 && bsearch(pair, near->pairs, (size_t)near->pair_count,
+                                           sizeof(int[2]), compare_pairs) != NULL;
+}
+
+static int compare_pieces(const void *x, const void *y) {
+    const int a = *(const int *)x, b = *(const int *)y;
+    return (a > b) - (a < b);
+}
+
+// Pairs of a piece within its new budget that are not known yet. Pairs of two such pieces are left
+// to the first of them.
+static void find_new(void *context, int item) {
+    const Mending *mending = context;
+    const FilWorld *world = mending->boxing->world;
+    const FilNear *near = &world->near;
+    const FilAxis *axes = mending->boxing->step->axes;
+    const int i = mending->spent[item];
+    int count = 0;
+    for (int j = 0; j < world->piece_count; j++) {
+        const double left = round_up * (near->budget[i] - near->path[i] + near->budget[j] -
+                                        near->path[j]);
+        const double reach = left + axes[i].length + axes[j].length;
+        double between[3];
+        fil_subtract3(axes[i].middle, axes[j].middle, between);
+        if (fil_dot3(between, between) > reach * reach || axes[j].body < 0 || i == j) {
+            continue;
+        }
+        const int pair[2] = {i < j ? i : j, i < j ? j : i};
+        bool first = j > i || bsearch(&j, mending->spent, (size_t)mending->spent_count, sizeof(int),
+                                      compare_pieces) == NULL;
+        if (!first || are_farther(&axes[i], &axes[j], left) ||
+            are_strangers(mending->boxing, pair[0], pair[1]) || is_listed(near, pair)) {
+            continue;
+        }
+        if (count < MOST_NEW) {
+            mending->found[item][count][0] = pair[0];
+            mending->found[item][count][1] = pair[1];
+        }
+        count++;
+    }
+    mending->counts[item] = count;
+}
+
+// Put new pairs, sorted, where they belong.
+static FilStatus merge_pairs(FilWorld *world, int (*pairs)[2], int count, FilError *error) {
+    FilNear *near = &world->near;
+    FIL_TRY(reserve_pairs(world, (int64_t)near->pair_count + count, error));
+    int from = near->pair_count - 1;
+    for (int k = count - 1, to = from + count; k >= 0; to--) {
+        if (from >= 0 && compare_pairs(near->pairs[from], pairs[k]) > 0) {
+            memcpy(near->pairs[to], near->pairs[from], sizeof(int[2]));
+            near->bound[to] = near->bound[from--];
+        } else {
+            memcpy(near->pairs[to], pairs[k--], sizeof(int[2]));
+            near->bound[to] = -INFINITY;
+        }
+    }
+    near->pair_count += count;
+    return FIL_OK;
+}
+
+// The pieces whose budgets are used up; too many are only counted.
+static int list_spent(const Boxing *boxing, int *spent, int room) {
+    const FilWorld *world = boxing->world;
+    int count = 0;
+    for (int i = 0; i < world->piece_count; i++) {
+        const bool over = boxing->spent[i / GRAIN] && boxing->step->axes[i].body >= 0 &&
+                          !(boxing->step->reach[i] <= world->near.budget[i]);
+        if (over && count < room) {
+            spent[count] = i;
+        }
+        count += over;
+    }
+    return count;
+}
+
+// Give new budgets to the few pieces that used up theirs. `mended` is false where that does not do.
+static FilStatus mend_pairs(FilWorld *world, Boxing *boxing, bool *mended, FilError *error) {
+    FilArena *arena = &world->scratch;
+    const int room = FEW_SPENT + world->piece_count / SPENT_PART;
+    int *spent = FIL_NEW(arena, int, room);
+    const int count = spent != NULL ? list_spent(boxing, spent, room) : 0;
+    *mended = count <= room;
+    if (count == 0 || count > room) {
+        return FIL_OK;
+    }
+    Mending mending = {.boxing = boxing, .spent = spent, .spent_count = count};
+    mending.found = (int(*)[MOST_NEW][2])fil_arena_get(arena, (size_t)count, sizeof *mending.found);
+    mending.counts = FIL_NEW(arena, int, count);
+    if (arena->failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the pairs of %d pieces",
+                        count);
+    }
+    for (int k = 0; k < count; k++) {
+        world->near.budget[spent[k]] = choose_budget(boxing, spent[k]);
+    }
+    fil_parallel_for(count, world->threads, find_new, &mending);
+    int sum = 0, (*all)[2] = mending.found[0];
+    for (int k = 0; k < count && *mended; k++) {
+        *mended = mending.counts[k] <= MOST_NEW;
+        if (*mended) {
+            memmove(all + sum, mending.found[k], sizeof(int[2]) * (size_t)mending.counts[k]);
+            sum += mending.counts[k];
+        }
+    }
+    if (*mended && sum > 0) {
+        qsort(all, (size_t)sum, sizeof(int[2]), compare_pairs);
+        return merge_pairs(world, all, sum, error);
+    }
+    return FIL_OK;
+}
+
+// --- the candidates of a step --------------------------------------------------------------------
+
+static void begin_boxing(FilWorld *world, FilWorldTry *step, Boxing *boxing) {
+    int solids[FEW_SOLIDS];
+    *boxing = (Boxing){.world = world, .step = step};
+    boxing->few = count_solids(world, solids) <= FEW_SOLIDS;
+    boxing->plain = boxing->few && world->asleep_count == 0 && world->apart_count == 0;
+}
+
 FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error) {
     FilNear *near = &world->near;
-    const int pieces = world->piece_count, ranges = pieces / GRAIN + 1;
-    int solids[FEW_SOLIDS];
-    Boxing boxing = {.world = world, .step = step};
-    boxing.few = count_solids(world, solids) <= FEW_SOLIDS;
+    const int pieces = world->piece_count;
+    Boxing boxing;
+    begin_boxing(world, step, &boxing);
     step->boxes = FIL_NEW(&world->scratch, FilBox, (size_t)pieces + 1);
+    step->axes = FIL_NEW(&world->scratch, FilAxis, (size_t)pieces + 1);
     step->reach = FIL_NEW(&world->scratch, double, (size_t)pieces + 1);
-    boxing.spent = FIL_NEW_ZEROED(&world->scratch, bool, ranges);
+    boxing.spent = FIL_NEW_ZEROED(&world->scratch, bool, pieces / GRAIN + 1);
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the boxes of %d pieces",
                         pieces);
@@ -546,15 +645,11 @@ FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *err
     FIL_TRY(reserve_near(world, error));
     if (!are_kept(world, boxing.few)) {
         drop_kept(world);
-    } else {
-        const int stride = 1 + world->point_count / MANY_POINTS;
-        find_motion(near->points, step->points, world->point_count / stride, stride,
-                    &boxing.motion);
     }
     fil_parallel_ranges(pieces, GRAIN, world->threads, box_range, &boxing);
     bool kept = near->piece_count > 0;
-    for (int k = 0; k < ranges; k++) {
-        kept = kept && !boxing.spent[k];
+    if (kept) {
+        FIL_TRY(mend_pairs(world, &boxing, &kept, error));
     }
     near->age += kept;
     if (!kept) {
@@ -568,15 +663,14 @@ FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *err
 
 FilStatus fil_world_find_more_pairs(FilWorld *world, FilWorldTry *step, const double *reach,
                                     FilError *error) {
-    int solids[FEW_SOLIDS];
-    Boxing boxing = {.world = world, .step = step};
-    boxing.few = count_solids(world, solids) <= FEW_SOLIDS;
-    bool kept = boxing.few;
+    Boxing boxing;
+    begin_boxing(world, step, &boxing);
+    bool kept = true;
     for (int i = 0; i < world->piece_count; i++) {
-        kept = kept && (reach[i] <= world->near.budget[i]);
+        kept = kept && (step->axes[i].body < 0 || reach[i] <= world->near.budget[i]);
         step->reach[i] = fmax(step->reach[i], reach[i]);
     }
-    if (!kept) {
+    if (!kept || !boxing.few) {
         FIL_TRY(renew_pairs(world, &boxing, error));
     }
     return make_lists(world, step, error);

@@ -154,6 +154,7 @@ void fil_world_destroy(FilWorld *world) {
     give_back(world, world->near.path, world->near.path_room, sizeof(double));
     give_back(world, world->near.points, world->near.point_room, sizeof(double));
     give_back(world, world->near.lengths, world->near.length_room, sizeof(double));
+    give_back(world, world->near.pairs, world->near.pair_room, sizeof *world->near.pairs);
     give_back(world, world->near.bound, world->near.bound_room, sizeof(float));
     give_back(world, world->materials, world->material_room, sizeof *world->materials);
     give_back(world, world->frictions, world->friction_room, sizeof *world->frictions);

@@ -123,12 +123,12 @@ typedef struct FilNear {
     double *points;        // [point_count][3] where the ends were last
     double *lengths;       // [rod_count] of the rods when the pairs were found
     float *bound;          // [pair_count] axes are at least this apart, less the paths of both
-    const int (*pairs)[2]; // of the grid, lower piece first, sorted
-    int64_t pair_count;
+    int (*pairs)[2];       // lower piece first, sorted
+    int pair_count;
     int piece_count, apart_count, rod_count; // when they were found; piece_count 0: nothing is kept
     int age;                                 // steps that they served after their first
-    double skin;                             // part of the budgets: of radius and margin
-    int budget_room, path_room, way_room, point_room, length_room, bound_room;
+    double ahead;                            // ways of the last step that budgets are made for
+    int budget_room, path_room, way_room, point_room, length_room, bound_room, pair_room;
 } FilNear;
 
 struct FilWorld {
@@ -176,6 +176,13 @@ struct FilWorld {
     int kept_count, kept_room, rest_room, asleep_count;
 };
 
+// The axis of a capsule.
+typedef struct FilAxis {
+    double middle[3], half[3]; // m: its ends are middle - half and middle + half
+    double length;             // m, of half of it
+    int body;                  // -1: it is no capsule
+} FilAxis;
+
 /// The arrays of one try at a step, all in scratch.
 typedef struct FilWorldTry {
     double dt;
@@ -192,6 +199,7 @@ typedef struct FilWorldTry {
     bool shifted;           // there is one
     double *states;         // of all bodies at the start of the step
     FilBox *boxes;          // [piece_count] where the pieces are in this step, with their margins
+    FilAxis *axes;          // [piece_count]
     double *reach;          // [piece_count] m: near.path, radius, margin and way of a capsule; of solids inf
     const int (*pairs)[2];  // candidates of the grid: all whose boxes meet are among them
     float *bound;           // [pair_count] as in near
