@@ -251,8 +251,10 @@ static bool are_near(const FilWorld *world, const FilWorldTry *step, int k) {
     const int i = step->pairs[k][0], j = step->pairs[k][1];
     const double paths = world->near.path[i] + world->near.path[j];
     const double apart = distance_of(&step->axes[i], &step->axes[j]);
-    step->bound[k] = (float)((apart + paths) * (1.0 - 1e-6));
-    if (apart + paths > step->reach[i] + step->reach[j]) {
+    FilBound *bound = &step->bounds[k];
+    bound->apart =
+        (float)((apart + paths + world->near.gone * (double)bound->rate) * (1.0 - 1e-6));
+    if (apart + paths > step->reach[i] + step->reach[j] + step->dt * (double)bound->rate) {
         return false;
     }
     const FilPiece *a = &world->pieces[i], *b = &world->pieces[j];
@@ -265,12 +267,13 @@ static bool are_near(const FilWorld *world, const FilWorldTry *step, int k) {
 static void near_range(void *context, int first, int last) {
     const Touching *touching = context;
     const FilWorldTry *step = touching->step;
-    const double *reach = step->reach;
+    const double *reach = step->reach, until = touching->world->near.gone + step->dt;
     int *near = touching->near + step->other_count;
     int count = 0;
     for (int k = first; k < last; k++) {
+        const FilBound bound = step->bounds[k];
         const double limit = reach[step->pairs[k][0]] + reach[step->pairs[k][1]];
-        if (!((double)step->bound[k] > limit) &&
+        if (!((double)bound.apart - until * (double)bound.rate > limit) &&
             (limit == INFINITY || are_near(touching->world, step, k)) &&
             fil_world_is_candidate(touching->world, step, step->pairs[k])) {
             near[first + count++] = step->other_count + k;

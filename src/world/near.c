@@ -6,22 +6,26 @@
 // every piece. Where there are only a few solids, as there are beside hair, each is tested against
 // the boxes of all pieces; more of them go to the grid, with all else.
 //
-// Kept pairs. A capsule that has moved by path_i since the pairs were found, and acts as far as
-// far_i from its axis (radius, margin, and its way in this step), uses path_i + far_i of its
-// budget. The grid finds the pairs whose axes are closer than the sum of their budgets; no pair
-// within far_i + far_j can be missing before a capsule has used up its own. What else is among them
-// is told apart by the boxes of the step (fil_world_is_candidate): the contacts of a step do not
-// depend on when the pairs were found, and a run that goes on from a checkpoint has the same bits.
+// Kept pairs. Pairs are found for a span of time. Let v be the velocities when they were found, and
+// path_i how far capsule i has gone since beside v, summed over the steps. A capsule acts as far as
+// R_i (radius and margin) around where it is and will be at the end of the step, so that it uses
+//     use_i = path_i + R_i + dt |v_now - v|
+// of a budget. The grid is asked with the boxes of all that a capsule would sweep with v in the
+// span, widened by its budget; and as capsules i and j come closer no faster than v_ij, the greatest
+// difference of their v, than by what goes beside v, those that are farther apart than
+//     budget_i + budget_j + span v_ij
+// are left out. No candidate is missing before the span is over or a budget is used up. What else is
+// among them is told apart by the boxes of the step (fil_world_is_candidate): the contacts of a
+// step do not depend on when the pairs were found, and a run that goes on from a checkpoint has the
+// same bits. A few capsules are thrown about where most are not: those that have used up their
+// budgets get new ones, and their pairs are looked for among all pieces.
 //
-// Paths. Points of a capsule go no farther than the farther one of its ends. (Tried: paths beside
-// the rigid motion that fits all points best. Hair on a head that turns does not follow it: a tenth
-// less.)
+// (Tried: v = 0, and the rigid motion that fits all points best. Hair moves by a good part of its
+// radius in a step, but its neighbours move with it: lists for v = 0 are used up in two or three
+// steps, and no rigid motion fits the hair of a head that turns.)
 //
-// A few capsules are thrown about where most are not: those that have used up their budgets get new
-// ones, and their pairs are looked for among all pieces.
-//
-// Bounds. With d the distance of the axes of a pair when it was last computed,
-//     d(now) >= d + (path_i + path_j)(then) - (path_i + path_j)(now) = bound - path_i - path_j.
+// Bounds. With d the distance of the axes of a pair when it was last computed, at time s,
+//     d(t) >= d - (t - s) v_ij - (what path_i + path_j grew by) = bound - t v_ij - path_i - path_j.
 // Most candidates are beyond reach by that, step after step, and are passed over at the cost of a
 // comparison (detect.c, passing.c). Solids have no bound.
 #include "world.h"
@@ -42,8 +46,8 @@ enum { FEW_SOLIDS = 8 };                    // that the grid does not need
 enum { FEW_SPENT = 16, SPENT_PART = 1024 }; // pieces that get a new budget: so many and a part
 enum { MOST_NEW = 256 };                    // pairs that a new budget brings
 static const double round_up = 1.0 + 1e-6;
-static const double skin = 0.25;                          // of radius and margin, in a budget
-static const double least_ahead = 0.5, most_ahead = 8.0; // ways of the last step, in a budget
+static const double skin = 1.0; // of radius and margin: what a budget has beyond what is used
+enum { LEAST_SPAN = 2, SPAN = 8, MOST_SPAN = 32 }; // steps
 
 // meets no box
 static const FilBox nowhere = {{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
@@ -53,7 +57,8 @@ static const FilBox nowhere = {{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX,
 typedef struct Boxing {
     FilWorld *world;
     FilWorldTry *step;
-    bool *spent;   // [ranges] the budget of a piece is used up
+    double elapsed; // s, since the step before
+    bool *spent;    // [ranges] the budget of a piece is used up
     FilBox *asked; // [piece_count] for the grid
     bool few;      // solids: they are not for the grid
     bool plain;    // it knows capsules only, none of them asleep or joined
@@ -113,26 +118,44 @@ static bool has_box(const FilWorld *world, const FilPiece *piece) {
     return !plane && !fil_piece_surface(world, piece)->ghost;
 }
 
-// How far the ends of a capsule went since the step before.
+// How far the ends of a capsule went since the step before, beside what v foresaw.
 static double follow_ends(const Boxing *boxing, const FilPiece *piece) {
+    const FilNear *near = &boxing->world->near;
     double way = 0.0;
     for (int end = 0; end < 2; end++) {
         ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
         double between[3];
-        fil_subtract3(boxing->step->points + at, boxing->world->near.points + at, between);
+        fil_subtract3(boxing->step->points + at, near->points + at, between);
+        fil_add3(-boxing->elapsed, near->rates + at, between);
         way = fmax(way, fil_norm3(between));
     }
     return way;
 }
 
-static void find_axis(const FilWorldTry *step, const FilPiece *piece, FilAxis *axis) {
-    const double *a = step->points + 3 * (ptrdiff_t)piece->point[0];
-    const double *b = step->points + 3 * (ptrdiff_t)piece->point[1];
+// How much faster or slower than foreseen they are.
+static double compare_rates(const Boxing *boxing, const FilPiece *piece) {
+    double most = 0.0;
+    for (int end = 0; end < 2; end++) {
+        ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
+        double between[3];
+        fil_subtract3(boxing->step->rates + at, boxing->world->near.rates + at, between);
+        most = fmax(most, fil_norm3(between));
+    }
+    return most;
+}
+
+static void find_axis(const FilWorldTry *step, const double *rates, const FilPiece *piece,
+                      FilAxis *axis) {
+    ptrdiff_t a = 3 * (ptrdiff_t)piece->point[0], b = 3 * (ptrdiff_t)piece->point[1];
+    double spin[3];
     for (int k = 0; k < 3; k++) {
-        axis->middle[k] = 0.5 * a[k] + 0.5 * b[k];
-        axis->half[k] = 0.5 * b[k] - 0.5 * a[k];
+        axis->middle[k] = 0.5 * step->points[a + k] + 0.5 * step->points[b + k];
+        axis->half[k] = 0.5 * step->points[b + k] - 0.5 * step->points[a + k];
+        axis->rate[k] = 0.5 * rates[a + k] + 0.5 * rates[b + k];
+        spin[k] = 0.5 * rates[b + k] - 0.5 * rates[a + k];
     }
     axis->length = fil_norm3(axis->half);
+    axis->spin = fil_norm3(spin);
     axis->body = piece->body;
 }
 
@@ -141,6 +164,7 @@ static void box_range(void *context, int first, int last) {
     const FilWorld *world = boxing->world;
     const FilWorldTry *step = boxing->step;
     FilNear *near = &boxing->world->near;
+    const bool kept = near->piece_count > 0;
     bool spent = false;
     for (int i = first; i < last; i++) {
         const FilPiece *piece = &world->pieces[i];
@@ -150,14 +174,11 @@ static void box_range(void *context, int first, int last) {
         step->axes[i] = (FilAxis){.body = -1};
         if (has_box(world, piece) && fil_piece_is_capsule(world, piece)) {
             const FilBody *body = &world->bodies[piece->body];
-            double speed = fmax(fil_norm3(step->rates + 3 * (ptrdiff_t)piece->point[0]),
-                                fil_norm3(step->rates + 3 * (ptrdiff_t)piece->point[1]));
             box_capsule(world, step, piece, box);
-            find_axis(step, piece, &step->axes[i]);
-            near->way[i] = near->piece_count > 0 ? follow_ends(boxing, piece) : step->dt * speed;
-            near->path[i] += near->piece_count > 0 ? near->way[i] : 0.0;
-            step->reach[i] =
-                round_up * (near->path[i] + body->radius + body->margin + step->dt * speed);
+            find_axis(step, kept ? near->rates : step->rates, piece, &step->axes[i]);
+            near->path[i] += kept ? follow_ends(boxing, piece) : 0.0;
+            const double ahead = kept ? step->dt * compare_rates(boxing, piece) : 0.0;
+            step->reach[i] = round_up * (near->path[i] + body->radius + body->margin + ahead);
             spent = spent || !(step->reach[i] <= near->budget[i]);
         } else if (has_box(world, piece)) {
             box_solid(world, step, piece, box);
@@ -167,29 +188,34 @@ static void box_range(void *context, int first, int last) {
 }
 
 static double choose_budget(const Boxing *boxing, int i) {
-    const FilNear *near = &boxing->world->near;
     const FilBody *body = &boxing->world->bodies[boxing->world->pieces[i].body];
     return boxing->step->reach[i] + skin * (body->radius + body->margin) +
-           near->ahead * near->way[i];
+           boxing->world->near.path[i];
 }
 
-// A budget for each capsule, and the box that holds what is within it.
+// A budget for each capsule, and the box that holds what it may reach in the span.
 static void ask_range(void *context, int first, int last) {
     const Boxing *boxing = context;
     const FilWorld *world = boxing->world;
+    const FilWorldTry *step = boxing->step;
     FilNear *near = &boxing->world->near;
     for (int i = first; i < last; i++) {
         const FilPiece *piece = &world->pieces[i];
-        bool capsule = fil_piece_is_capsule(world, piece);
-        boxing->asked[i] = capsule || boxing->few ? nowhere : boxing->step->boxes[i];
-        near->budget[i] = INFINITY;
-        if (capsule && has_box(world, piece)) {
-            near->budget[i] = choose_budget(boxing, i);
-            for (int end = 0; end < 2; end++) {
-                box_around(&boxing->asked[i],
-                           boxing->step->points + 3 * (ptrdiff_t)piece->point[end],
-                           near->budget[i]);
-            }
+        FilBox *box = &boxing->asked[i];
+        bool capsule = step->axes[i].body >= 0;
+        *box = capsule || boxing->few ? nowhere : step->boxes[i];
+        near->budget[i] = capsule ? choose_budget(boxing, i) : INFINITY;
+        near->path[i] = 0.0;
+        for (int end = 0; end < 2 && capsule; end++) {
+            ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
+            double ahead[3];
+            fil_copy3(step->points + at, ahead);
+            fil_add3(near->span, step->rates + at, ahead);
+            box_around(box, step->points + at, near->budget[i]);
+            box_around(box, ahead, near->budget[i]);
+        }
+        if (capsule) {
+            find_axis(step, step->rates, piece, &step->axes[i]);
         }
     }
 }
@@ -250,14 +276,24 @@ static bool are_strangers(const Boxing *boxing, int i, int j) {
     return !world->bodies[a->body].surface.self || are_neighbours(world, a, b);
 }
 
+// v_ij: how fast two capsules come closer, as foreseen, at most.
+static double foresee_rate(const FilAxis *a, const FilAxis *b) {
+    double between[3];
+    fil_subtract3(a->rate, b->rate, between);
+    return round_up * (fil_norm3(between) + a->spin + b->spin);
+}
+
 // Those, and pairs beyond their budgets.
 static bool skip_pair(const void *user, int i, int j) {
     const Boxing *boxing = user;
     const FilNear *near = &boxing->world->near;
-    const double budget = round_up * (near->budget[i] + near->budget[j]);
-    return (budget < INFINITY &&
-            are_farther(&boxing->step->axes[i], &boxing->step->axes[j], budget)) ||
-           are_strangers(boxing, i, j);
+    const FilAxis *a = &boxing->step->axes[i], *b = &boxing->step->axes[j];
+    if (a->body < 0 || b->body < 0) {
+        return are_strangers(boxing, i, j);
+    }
+    const double budget =
+        near->budget[i] + near->budget[j] + near->span * foresee_rate(a, b);
+    return are_farther(a, b, round_up * budget) || are_strangers(boxing, i, j);
 }
 
 static bool boxes_meet(const FilBox *a, const FilBox *b) {
@@ -287,11 +323,25 @@ static FilStatus reserve_pairs(FilWorld *world, int64_t count, FilError *error) 
     }
     FIL_TRY(fil_world_reserve(world, &near->pairs, &near->pair_room, count + 1, sizeof(int[2]),
                               error));
-    return fil_world_reserve(world, &near->bound, &near->bound_room, count + 1, sizeof(float),
+    return fil_world_reserve(world, &near->bounds, &near->bound_room, count + 1, sizeof(FilBound),
                              error);
 }
 
-// Ask the grid, and forget what was known of distances.
+static FilBound unknown_bound(const FilWorldTry *step, const int pair[2]) {
+    const FilAxis *a = &step->axes[pair[0]], *b = &step->axes[pair[1]];
+    bool capsules = a->body >= 0 && b->body >= 0;
+    return (FilBound){-INFINITY, capsules ? (float)foresee_rate(a, b) : 0.0F};
+}
+
+static void bound_range(void *context, int first, int last) {
+    const Boxing *boxing = context;
+    FilNear *near = &boxing->world->near;
+    for (int k = first; k < last; k++) {
+        near->bounds[k] = unknown_bound(boxing->step, near->pairs[k]);
+    }
+}
+
+// Ask the grid. Nothing is known of distances.
 static FilStatus ask_grid(FilWorld *world, Boxing *boxing, FilError *error) {
     FilNear *near = &world->near;
     FilWorldTry asking = {.boxes = boxing->asked};
@@ -307,10 +357,8 @@ static FilStatus ask_grid(FilWorld *world, Boxing *boxing, FilError *error) {
     if (count > 0) {
         memcpy(near->pairs, pairs, sizeof(int[2]) * (size_t)count);
     }
-    for (int64_t k = 0; k < count; k++) {
-        near->bound[k] = -INFINITY;
-    }
     near->pair_count = (int)count;
+    fil_parallel_ranges(near->pair_count, GRAIN, world->threads, bound_range, boxing);
     return FIL_OK;
 }
 
@@ -416,7 +464,7 @@ static FilStatus make_lists(FilWorld *world, FilWorldTry *step, FilError *error)
     step->other_count = (int)count;
     step->pairs = (const int(*)[2])world->near.pairs;
     step->pair_count = world->near.pair_count;
-    step->bound = world->near.bound;
+    step->bounds = world->near.bounds;
     return FIL_OK;
 }
 
@@ -428,8 +476,9 @@ static FilStatus reserve_near(FilWorld *world, FilError *error) {
     const size_t size = sizeof(double);
     FIL_TRY(fil_world_reserve(world, &near->budget, &near->budget_room, pieces, size, error));
     FIL_TRY(fil_world_reserve(world, &near->path, &near->path_room, pieces, size, error));
-    FIL_TRY(fil_world_reserve(world, &near->way, &near->way_room, pieces, size, error));
     FIL_TRY(fil_world_reserve(world, &near->points, &near->point_room,
+                              3 * (int64_t)world->point_count, size, error));
+    FIL_TRY(fil_world_reserve(world, &near->rates, &near->rate_room,
                               3 * (int64_t)world->point_count, size, error));
     return fil_world_reserve(world, &near->lengths, &near->length_room, world->rod_count, size,
                              error);
@@ -453,18 +502,24 @@ static bool are_kept(const FilWorld *world, bool few) {
 // Paths begin anew.
 static void drop_kept(FilWorld *world) {
     world->near.piece_count = 0;
+    world->near.gone = 0.0;
     for (int i = 0; i < world->piece_count; i++) {
         world->near.path[i] = 0.0;
         world->near.budget[i] = INFINITY;
     }
 }
 
-// Budgets for more steps where they last, for less where they are used up at once: both cost.
-static void choose_ahead(FilNear *near) {
-    if (near->age > 0) {
-        near->ahead *= near->age < 2 ? 0.5 : near->age > near->ahead ? 2.0 : 1.0;
+// A longer span where the budgets last for all of it, a shorter one where they are used up soon:
+// both cost.
+static void choose_span(FilNear *near, bool over) {
+    near->steps = near->steps == 0 ? SPAN : near->steps;
+    if (near->piece_count > 0 && !over && near->age < near->steps / 2) {
+        near->steps /= 2;
+    } else if (near->piece_count > 0 && over) {
+        near->steps += near->steps / 2;
     }
-    near->ahead = fmin(fmax(near->ahead, least_ahead), most_ahead);
+    near->steps = near->steps < LEAST_SPAN ? LEAST_SPAN : near->steps;
+    near->steps = near->steps < MOST_SPAN ? near->steps : MOST_SPAN;
 }
 
 // Find the pairs for the steps to come, from step->reach on.
@@ -473,17 +528,22 @@ static FilStatus renew_pairs(FilWorld *world, Boxing *boxing, FilError *error) {
     for (int i = 0; i < world->piece_count; i++) {
         boxing->step->reach[i] -= near->path[i];
     }
-    choose_ahead(near);
-    drop_kept(world);
+    choose_span(near, near->gone + boxing->step->dt > near->span);
+    near->span = near->steps * boxing->step->dt;
     boxing->asked = FIL_NEW(&world->scratch, FilBox, (size_t)world->piece_count + 1);
     if (boxing->asked == NULL) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the boxes of %d pieces",
                         world->piece_count);
     }
+    near->piece_count = 0;
+    near->gone = 0.0;
     fil_parallel_ranges(world->piece_count, GRAIN, world->threads, ask_range, boxing);
     FIL_TRY(ask_grid(world, boxing, error));
     for (int i = 0; i < world->rod_count; i++) {
         near->lengths[i] = length_of(world, i);
+    }
+    if (world->point_count > 0) {
+        memcpy(near->rates, boxing->step->rates, 3 * sizeof(double) * (size_t)world->point_count);
     }
     near->rod_count = world->rod_count;
     near->apart_count = world->apart_count;
@@ -527,8 +587,9 @@ static void find_new(void *context, int item) {
     const int i = mending->spent[item];
     int count = 0;
     for (int j = 0; j < world->piece_count; j++) {
-        const double left = round_up * (near->budget[i] - near->path[i] + near->budget[j] -
-                                        near->path[j]);
+        const double left =
+            round_up * (near->budget[i] - near->path[i] + near->budget[j] - near->path[j] +
+                        (near->span - near->gone) * foresee_rate(&axes[i], &axes[j]));
         const double reach = left + axes[i].length + axes[j].length;
         double between[3];
         fil_subtract3(axes[i].middle, axes[j].middle, between);
@@ -552,17 +613,18 @@ static void find_new(void *context, int item) {
 }
 
 // Put new pairs, sorted, where they belong.
-static FilStatus merge_pairs(FilWorld *world, int (*pairs)[2], int count, FilError *error) {
+static FilStatus merge_pairs(FilWorld *world, const FilWorldTry *step, int (*pairs)[2], int count,
+                             FilError *error) {
     FilNear *near = &world->near;
     FIL_TRY(reserve_pairs(world, (int64_t)near->pair_count + count, error));
     int from = near->pair_count - 1;
     for (int k = count - 1, to = from + count; k >= 0; to--) {
         if (from >= 0 && compare_pairs(near->pairs[from], pairs[k]) > 0) {
             memcpy(near->pairs[to], near->pairs[from], sizeof(int[2]));
-            near->bound[to] = near->bound[from--];
+            near->bounds[to] = near->bounds[from--];
         } else {
-            memcpy(near->pairs[to], pairs[k--], sizeof(int[2]));
-            near->bound[to] = -INFINITY;
+            memcpy(near->pairs[to], pairs[k], sizeof(int[2]));
+            near->bounds[to] = unknown_bound(step, pairs[k--]);
         }
     }
     near->pair_count += count;
@@ -615,7 +677,7 @@ static FilStatus mend_pairs(FilWorld *world, Boxing *boxing, bool *mended, FilEr
     }
     if (*mended && sum > 0) {
         qsort(all, (size_t)sum, sizeof(int[2]), compare_pairs);
-        return merge_pairs(world, all, sum, error);
+        return merge_pairs(world, boxing->step, all, sum, error);
     }
     return FIL_OK;
 }
@@ -646,8 +708,11 @@ FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *err
     if (!are_kept(world, boxing.few)) {
         drop_kept(world);
     }
+    boxing.elapsed = world->time - near->time;
+    near->gone += near->piece_count > 0 ? fabs(boxing.elapsed) : 0.0;
+    near->time = world->time;
     fil_parallel_ranges(pieces, GRAIN, world->threads, box_range, &boxing);
-    bool kept = near->piece_count > 0;
+    bool kept = near->piece_count > 0 && near->gone + step->dt <= near->span;
     if (kept) {
         FIL_TRY(mend_pairs(world, &boxing, &kept, error));
     }
@@ -665,12 +730,20 @@ FilStatus fil_world_find_more_pairs(FilWorld *world, FilWorldTry *step, const do
                                     FilError *error) {
     Boxing boxing;
     begin_boxing(world, step, &boxing);
-    bool kept = true;
-    for (int i = 0; i < world->piece_count; i++) {
-        kept = kept && (step->axes[i].body < 0 || reach[i] <= world->near.budget[i]);
-        step->reach[i] = fmax(step->reach[i], reach[i]);
+    boxing.spent = FIL_NEW_ZEROED(&world->scratch, bool, world->piece_count / GRAIN + 1);
+    if (boxing.spent == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d pieces",
+                        world->piece_count);
     }
-    if (!kept || !boxing.few) {
+    for (int i = 0; i < world->piece_count; i++) {
+        step->reach[i] = fmax(step->reach[i], reach[i]);
+        boxing.spent[i / GRAIN] = true;
+    }
+    bool kept = boxing.few && world->asleep_count == 0;
+    if (kept) {
+        FIL_TRY(mend_pairs(world, &boxing, &kept, error));
+    }
+    if (!kept) { // for where they were when the step began
         FIL_TRY(renew_pairs(world, &boxing, error));
     }
     return make_lists(world, step, error);

@@ -46,7 +46,7 @@ typedef struct Sweeping {
     const double *after;  // [point_count][3]
     const FilPose *poses; // [rigid_count] of the rigid bodies' shapes before the step
     double *way;          // [piece_count] how far a point of it went, at most
-    double *reach;        // [piece_count] near.path, radius and way of a capsule; of solids inf
+    double *reach;        // [piece_count] what a capsule used of its budget; of solids inf
     double overlap;       // m: deepest at the start
     const int **found;    // [candidates] that passed: first by range, then all of them
     Looked *looked;       // [ranges of candidates]
@@ -181,10 +181,30 @@ static bool stayed_apart(const Sweeping *sweeping, int k, const double radii[2])
     const FilWorld *world = sweeping->world;
     const int *pair = sweeping->step->pairs[k];
     const double paths = world->near.path[pair[0]] + world->near.path[pair[1]];
-    const double apart = (double)sweeping->step->bound[k] - paths;
+    const FilBound bound = sweeping->step->bounds[k];
+    const double apart = (double)bound.apart - world->near.gone * (double)bound.rate - paths;
     const double way =
         way_between(sweeping, &world->pieces[pair[0]], &world->pieces[pair[1]]);
     return apart > round_up * (radii[0] + radii[1] + way);
+}
+
+// The same of a capsule and a solid, by the sphere around the solid.
+static bool stayed_away(const Sweeping *sweeping, const int pair[2], const double radii[2]) {
+    const FilWorld *world = sweeping->world;
+    const int capsule = pair[radii[0] > 0.0 ? 0 : 1], other = pair[radii[0] > 0.0 ? 1 : 0];
+    const FilPiece *solid = &world->pieces[other];
+    const FilAxis *axis = &sweeping->step->axes[capsule];
+    FilShape shape;
+    FilPose pose[2];
+    poses_of(sweeping, solid, &shape, pose);
+    if (shape.kind == FIL_SHAPE_PLANE || axis->body < 0) {
+        return false;
+    }
+    double between[3];
+    fil_subtract3(axis->middle, pose[0].position, between);
+    const double ways = sweeping->way[capsule] + sweeping->way[other];
+    return fil_norm3(between) >
+           round_up * (axis->length + solid->extent + radii[0] + radii[1] + ways);
 }
 
 static void sweep_pair(const Sweeping *sweeping, const int pair[2], const double radii[2],
@@ -201,12 +221,13 @@ static void sweep_range(void *context, int first, int last) {
     const Sweeping *sweeping = context;
     const FilWorld *world = sweeping->world;
     const FilWorldTry *step = sweeping->step;
+    const double until = world->near.gone + step->dt;
     Looked looked = {0};
     for (int c = first; c < last; c++) {
         const int k = c - step->other_count; // of step->pairs
         const int *pair = k < 0 ? step->others[c] : step->pairs[k];
-        if (k >= 0 &&
-            (double)step->bound[k] > sweeping->reach[pair[0]] + sweeping->reach[pair[1]]) {
+        if (k >= 0 && (double)step->bounds[k].apart - until * (double)step->bounds[k].rate >
+                          sweeping->reach[pair[0]] + sweeping->reach[pair[1]]) {
             continue;
         }
         const double radii[2] = {radius_of(world, &world->pieces[pair[0]]),
@@ -214,6 +235,9 @@ static void sweep_range(void *context, int first, int last) {
         if (k >= 0 &&
             ((radii[0] > 0.0 && radii[1] > 0.0 && stayed_apart(sweeping, k, radii)) ||
              !fil_world_is_candidate(world, step, pair))) {
+            continue;
+        }
+        if (k < 0 && stayed_away(sweeping, pair, radii)) {
             continue;
         }
         bool passed, pressed;
@@ -276,14 +300,18 @@ static void way_range(void *context, int first, int last) {
             way[i] = solid_way(sweeping, piece);
             continue;
         }
+        const FilBody *body = &world->bodies[piece->body];
+        double beside = 0.0; // what near.c foresaw
         for (int end = 0; end < 2; end++) {
             double between[3];
             ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
             fil_subtract3(sweeping->after + at, sweeping->step->points + at, between);
             way[i] = fmax(way[i], fil_norm3(between));
+            fil_add3(-sweeping->step->dt, world->near.rates + at, between);
+            beside = fmax(beside, fil_norm3(between));
         }
         sweeping->reach[i] =
-            round_up * (world->near.path[i] + world->bodies[piece->body].radius + way[i]);
+            round_up * (world->near.path[i] + body->radius + body->margin + beside);
         gone.escaped = gone.escaped || did_escape(sweeping, i) ||
                        !(sweeping->reach[i] <= world->near.budget[i]);
         gone.whirled = gone.whirled || did_whirl(sweeping, piece);

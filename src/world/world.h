@@ -115,20 +115,27 @@ typedef struct FilSamples {
     int point_room, rate_room, state_room;
 } FilSamples;
 
+// The axes of a pair are `apart` - `rate` t apart, less the paths of both, at least: t s after the
+// pairs were found. m, m/s.
+typedef struct FilBound {
+    float apart, rate;
+} FilBound;
+
 // Candidates that are kept from step to step: see near.c. Lengths in m.
 typedef struct FilNear {
-    double *budget;        // [piece_count] what a capsule may use before they must be found again
-    double *path;          // [piece_count] how far it went since they were found, at most
-    double *way;           // [piece_count] of that, in the last step
-    double *points;        // [point_count][3] where the ends were last
-    double *lengths;       // [rod_count] of the rods when the pairs were found
-    float *bound;          // [pair_count] axes are at least this apart, less the paths of both
-    int (*pairs)[2];       // lower piece first, sorted
+    double *budget;   // [piece_count] what a capsule may use before they must be found again
+    double *path;     // [piece_count] how far it went beside `rates` since they were found, at most
+    double *points;   // [point_count][3] where the ends were in the last step
+    double *rates;    // [point_count][3] m/s: how they moved when the pairs were found
+    double *lengths;  // [rod_count] of the rods then
+    int (*pairs)[2];  // lower piece first, sorted
+    FilBound *bounds; // [pair_count]
     int pair_count;
-    int piece_count, apart_count, rod_count; // when they were found; piece_count 0: nothing is kept
-    int age;                                 // steps that they served after their first
-    double ahead;                            // ways of the last step that budgets are made for
-    int budget_room, path_room, way_room, point_room, length_room, bound_room, pair_room;
+    int piece_count, apart_count, rod_count; // then; piece_count 0: nothing is kept
+    double span;                             // s: what they are good for
+    double gone, time;                       // s: of that, until the last step; when that was
+    int age, steps;                          // steps that they served; that the span is for
+    int budget_room, path_room, point_room, rate_room, length_room, bound_room, pair_room;
 } FilNear;
 
 struct FilWorld {
@@ -179,7 +186,8 @@ struct FilWorld {
 // The axis of a capsule.
 typedef struct FilAxis {
     double middle[3], half[3]; // m: its ends are middle - half and middle + half
-    double length;             // m, of half of it
+    double rate[3];            // m/s: of the middle, as foreseen when the pairs were found
+    double length, spin;       // m, m/s: |half|, and its rate
     int body;                  // -1: it is no capsule
 } FilAxis;
 
@@ -200,9 +208,9 @@ typedef struct FilWorldTry {
     double *states;         // of all bodies at the start of the step
     FilBox *boxes;          // [piece_count] where the pieces are in this step, with their margins
     FilAxis *axes;          // [piece_count]
-    double *reach;          // [piece_count] m: near.path, radius, margin and way of a capsule; of solids inf
+    double *reach;          // [piece_count] m: what a capsule uses of its budget; of solids inf
     const int (*pairs)[2];  // candidates of the grid: all whose boxes meet are among them
-    float *bound;           // [pair_count] as in near
+    FilBound *bounds;       // [pair_count]
     const int (*others)[2]; // candidates that the grid does not know: with solids and planes
     int pair_count, other_count;
     FilWorkContact *contacts;
