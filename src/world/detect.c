@@ -252,16 +252,16 @@ static bool are_near(const FilWorld *world, const FilWorldTry *step, int k) {
     const double paths = world->near.path[i] + world->near.path[j];
     const double apart = distance_of(&step->axes[i], &step->axes[j]);
     FilBound *bound = &step->bounds[k];
-    bound->apart =
-        (float)((apart + paths + world->near.gone * (double)bound->rate) * (1.0 - 1e-6));
+    bound->apart = (float)((apart + paths + world->near.gone * (double)bound->rate) * (1.0 - 1e-6));
     if (apart + paths > step->reach[i] + step->reach[j] + step->dt * (double)bound->rate) {
         return false;
     }
     const FilPiece *a = &world->pieces[i], *b = &world->pieces[j];
     const FilBody *bodies[2] = {&world->bodies[a->body], &world->bodies[b->body]};
-    const double reach = bodies[0]->radius + bodies[0]->margin + bodies[1]->radius +
-                         bodies[1]->margin + step->dt * speed_between(world, step, a, b);
-    return !(apart > reach * (1.0 + 1e-6));
+    const double reach =
+        bodies[0]->radius + bodies[0]->margin + bodies[1]->radius + bodies[1]->margin;
+    return !(apart > reach) ||
+           !(apart > (reach + step->dt * speed_between(world, step, a, b)) * (1.0 + 1e-6));
 }
 
 static void near_range(void *context, int first, int last) {

@@ -11,11 +11,11 @@
 // R_i (radius and margin) around where it is and will be at the end of the step, so that it uses
 //     use_i = path_i + R_i + dt |v_now - v|
 // of a budget. The grid is asked with the boxes of all that a capsule would sweep with v in the
-// span, widened by its budget; and as capsules i and j come closer no faster than v_ij, the greatest
-// difference of their v, than by what goes beside v, those that are farther apart than
+// span, widened by its budget; and as capsules i and j come closer no faster than v_ij, the
+// greatest difference of their v, than by what goes beside v, those that are farther apart than
 //     budget_i + budget_j + span v_ij
-// are left out. No candidate is missing before the span is over or a budget is used up. What else is
-// among them is told apart by the boxes of the step (fil_world_is_candidate): the contacts of a
+// are left out. No candidate is missing before the span is over or a budget is used up. What else
+// is among them is told apart by the boxes of the step (fil_world_is_candidate): the contacts of a
 // step do not depend on when the pairs were found, and a run that goes on from a checkpoint has the
 // same bits. A few capsules are thrown about where most are not: those that have used up their
 // budgets get new ones, and their pairs are looked for among all pieces.
@@ -41,10 +41,10 @@
 #include "rod/rod.h"
 #include "sleep.h"
 
-enum { GRAIN = 256 };                       // pieces
-enum { FEW_SOLIDS = 8 };                    // that the grid does not need
-enum { FEW_SPENT = 16, SPENT_PART = 1024 }; // pieces that get a new budget: so many and a part
-enum { MOST_NEW = 256 };                    // pairs that a new budget brings
+enum { GRAIN = 256 };                      // pieces
+enum { FEW_SOLIDS = 8 };                   // that the grid does not need
+enum { FEW_SPENT = 16, SPENT_PART = 256 }; // pieces that get a new budget: so many and a part
+enum { MOST_NEW = 256 };                   // pairs that a new budget brings
 static const double round_up = 1.0 + 1e-6;
 static const double skin = 1.0; // of radius and margin: what a budget has beyond what is used
 enum { LEAST_SPAN = 2, SPAN = 8, MOST_SPAN = 32 }; // steps
@@ -59,9 +59,9 @@ typedef struct Boxing {
     FilWorldTry *step;
     double elapsed; // s, since the step before
     bool *spent;    // [ranges] the budget of a piece is used up
-    FilBox *asked; // [piece_count] for the grid
-    bool few;      // solids: they are not for the grid
-    bool plain;    // it knows capsules only, none of them asleep or joined
+    FilBox *asked;  // [piece_count] for the grid
+    bool few;       // solids: they are not for the grid
+    bool plain;     // it knows capsules only, none of them asleep or joined
 } Boxing;
 
 static void box_around(FilBox *box, const double p[3], double by) {
@@ -113,8 +113,8 @@ static void box_capsule(const FilWorld *world, const FilWorldTry *step, const Fi
 }
 
 static bool has_box(const FilWorld *world, const FilPiece *piece) {
-    bool plane = piece->obstacle >= 0 &&
-                 world->obstacles[piece->obstacle].def.shape.kind == FIL_SHAPE_PLANE;
+    bool plane =
+        piece->obstacle >= 0 && world->obstacles[piece->obstacle].def.shape.kind == FIL_SHAPE_PLANE;
     return !plane && !fil_piece_surface(world, piece)->ghost;
 }
 
@@ -156,6 +156,7 @@ static void find_axis(const FilWorldTry *step, const double *rates, const FilPie
     }
     axis->length = fil_norm3(axis->half);
     axis->spin = fil_norm3(spin);
+    axis->speed = round_up * (fil_norm3(axis->rate) + axis->spin);
     axis->body = piece->body;
 }
 
@@ -291,8 +292,7 @@ static bool skip_pair(const void *user, int i, int j) {
     if (a->body < 0 || b->body < 0) {
         return are_strangers(boxing, i, j);
     }
-    const double budget =
-        near->budget[i] + near->budget[j] + near->span * foresee_rate(a, b);
+    const double budget = near->budget[i] + near->budget[j] + near->span * foresee_rate(a, b);
     return are_farther(a, b, round_up * budget) || are_strangers(boxing, i, j);
 }
 
@@ -321,8 +321,8 @@ static FilStatus reserve_pairs(FilWorld *world, int64_t count, FilError *error) 
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld pairs of pieces",
                         (long long)count);
     }
-    FIL_TRY(fil_world_reserve(world, &near->pairs, &near->pair_room, count + 1, sizeof(int[2]),
-                              error));
+    FIL_TRY(
+        fil_world_reserve(world, &near->pairs, &near->pair_room, count + 1, sizeof(int[2]), error));
     return fil_world_reserve(world, &near->bounds, &near->bound_room, count + 1, sizeof(FilBound),
                              error);
 }
@@ -345,10 +345,8 @@ static void bound_range(void *context, int first, int last) {
 static FilStatus ask_grid(FilWorld *world, Boxing *boxing, FilError *error) {
     FilNear *near = &world->near;
     FilWorldTry asking = {.boxes = boxing->asked};
-    FilGridQuery query = {.count = world->piece_count,
-                          .skip = skip_pair,
-                          .user = boxing,
-                          .threads = world->threads};
+    FilGridQuery query = {
+        .count = world->piece_count, .skip = skip_pair, .user = boxing, .threads = world->threads};
     FIL_TRY(fil_world_hide_sleepers(world, &asking, &query.boxes, error));
     const int(*pairs)[2];
     int64_t count;
@@ -586,16 +584,17 @@ static void find_new(void *context, int item) {
     const FilAxis *axes = mending->boxing->step->axes;
     const int i = mending->spent[item];
     int count = 0;
+    const double until = near->span - near->gone, own = near->budget[i] - near->path[i];
     for (int j = 0; j < world->piece_count; j++) {
-        const double left =
-            round_up * (near->budget[i] - near->path[i] + near->budget[j] - near->path[j] +
-                        (near->span - near->gone) * foresee_rate(&axes[i], &axes[j]));
-        const double reach = left + axes[i].length + axes[j].length;
+        const double budgets = own + near->budget[j] - near->path[j];
+        const double most = budgets + until * (axes[i].speed + axes[j].speed);
+        const double reach = most + axes[i].length + axes[j].length;
         double between[3];
         fil_subtract3(axes[i].middle, axes[j].middle, between);
         if (fil_dot3(between, between) > reach * reach || axes[j].body < 0 || i == j) {
             continue;
         }
+        const double left = round_up * (budgets + until * foresee_rate(&axes[i], &axes[j]));
         const int pair[2] = {i < j ? i : j, i < j ? j : i};
         bool first = j > i || bsearch(&j, mending->spent, (size_t)mending->spent_count, sizeof(int),
                                       compare_pieces) == NULL;

@@ -183,8 +183,7 @@ static bool stayed_apart(const Sweeping *sweeping, int k, const double radii[2])
     const double paths = world->near.path[pair[0]] + world->near.path[pair[1]];
     const FilBound bound = sweeping->step->bounds[k];
     const double apart = (double)bound.apart - world->near.gone * (double)bound.rate - paths;
-    const double way =
-        way_between(sweeping, &world->pieces[pair[0]], &world->pieces[pair[1]]);
+    const double way = way_between(sweeping, &world->pieces[pair[0]], &world->pieces[pair[1]]);
     return apart > round_up * (radii[0] + radii[1] + way);
 }
 
@@ -232,9 +231,8 @@ static void sweep_range(void *context, int first, int last) {
         }
         const double radii[2] = {radius_of(world, &world->pieces[pair[0]]),
                                  radius_of(world, &world->pieces[pair[1]])};
-        if (k >= 0 &&
-            ((radii[0] > 0.0 && radii[1] > 0.0 && stayed_apart(sweeping, k, radii)) ||
-             !fil_world_is_candidate(world, step, pair))) {
+        if (k >= 0 && ((radii[0] > 0.0 && radii[1] > 0.0 && stayed_apart(sweeping, k, radii)) ||
+                       !fil_world_is_candidate(world, step, pair))) {
             continue;
         }
         if (k < 0 && stayed_away(sweeping, pair, radii)) {

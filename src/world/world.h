@@ -187,7 +187,8 @@ struct FilWorld {
 typedef struct FilAxis {
     double middle[3], half[3]; // m: its ends are middle - half and middle + half
     double rate[3];            // m/s: of the middle, as foreseen when the pairs were found
-    double length, spin;       // m, m/s: |half|, and its rate
+    double length, spin;       // m, m/s: |half|, and how it changes
+    double speed;              // m/s, of the faster end, at most
     int body;                  // -1: it is no capsule
 } FilAxis;
 
