@@ -454,7 +454,7 @@ static FilStatus make_lists(FilWorld *world, FilWorldTry *step, FilError *error)
     others.list = (int(*)[2])fil_arena_get(&world->scratch, (size_t)count + 1, sizeof(int[2]));
     if (others.list == NULL || count > INT32_MAX / FIL_TOUCH_MAX - world->near.pair_count) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld pairs of pieces",
-                        (long long)(count + world->near.pair_count));
+                        (long long)count + world->near.pair_count);
     }
     others.count = 0;
     list_others(world, step, &others);

@@ -310,8 +310,10 @@ static void way_range(void *context, int first, int last) {
         }
         sweeping->reach[i] =
             round_up * (world->near.path[i] + body->radius + body->margin + beside);
-        gone.escaped = gone.escaped || did_escape(sweeping, i) ||
-                       !(sweeping->reach[i] <= world->near.budget[i]);
+        bool ghost = sweeping->step->axes[i].body < 0;
+        gone.escaped =
+            gone.escaped ||
+            (!ghost && (did_escape(sweeping, i) || !(sweeping->reach[i] <= world->near.budget[i])));
         gone.whirled = gone.whirled || did_whirl(sweeping, piece);
     }
     sweeping->gone[first / GRAIN] = gone;
@@ -331,7 +333,7 @@ static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const Swee
     const double *after = sweeping->after;
     for (int i = 0; i < world->piece_count; i++) {
         const FilPiece *piece = &world->pieces[i];
-        for (int k = 0; fil_piece_is_capsule(world, piece) && k < 6; k++) {
+        for (int k = 0; step->axes[i].body >= 0 && k < 6; k++) { // ghosts stay nowhere
             double x = after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
             step->boxes[i].low[k % 3] = fmin(step->boxes[i].low[k % 3], x);
             step->boxes[i].high[k % 3] = fmax(step->boxes[i].high[k % 3], x);
