@@ -63,6 +63,25 @@ static void rate_at(const FilWorld *world, const FilWorldTry *step, const FilPie
     fil_add3(1.0, motion.velocity, rate);
 }
 
+// How the position of a solid moves, and how fast its other points do beside it, at most.
+static double solid_rate(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece,
+                         double rate[3]) {
+    FilShape shape;
+    FilPose pose;
+    double spin = 0.0;
+    fil_world_solid(world, piece, &shape, &pose);
+    rate_at(world, step, piece, 0.0, pose.position, rate);
+    for (int k = 0; k < 3; k++) { // how its own axes turn
+        double end[3], turned[3];
+        fil_copy3(pose.position, end);
+        fil_add3(1.0, pose.axis[k], end);
+        rate_at(world, step, piece, 0.0, end, turned);
+        fil_add3(-1.0, rate, turned);
+        spin += fil_norm3(turned) * piece->extent;
+    }
+    return spin;
+}
+
 // How fast two pieces move, one against the other, at most.
 static double speed_between(const FilWorld *world, const FilWorldTry *step, const FilPiece *a,
                             const FilPiece *b) {
@@ -74,20 +93,9 @@ static double speed_between(const FilWorld *world, const FilWorldTry *step, cons
         if (fil_piece_is_capsule(world, piece)) {
             fil_copy3(step->rates + 3 * (ptrdiff_t)piece->point[0], rates[side][0]);
             fil_copy3(step->rates + 3 * (ptrdiff_t)piece->point[1], rates[side][1]);
-            continue;
-        }
-        FilShape shape;
-        FilPose pose;
-        fil_world_solid(world, piece, &shape, &pose);
-        rate_at(world, step, piece, 0.0, pose.position, rates[side][0]);
-        fil_copy3(rates[side][0], rates[side][1]);
-        for (int k = 0; k < 3; k++) { // how its own axes turn
-            double end[3], turned[3];
-            fil_copy3(pose.position, end);
-            fil_add3(1.0, pose.axis[k], end);
-            rate_at(world, step, piece, 0.0, end, turned);
-            fil_add3(-1.0, rates[side][0], turned);
-            spins[side] += fil_norm3(turned) * piece->extent;
+        } else {
+            spins[side] = solid_rate(world, step, piece, rates[side][0]);
+            fil_copy3(rates[side][0], rates[side][1]);
         }
     }
     for (int k = 0; k < 4; k++) {
@@ -309,13 +317,56 @@ static int count_slots(const Touching *touching, int near) {
     return sum;
 }
 
+// The sphere around a solid, as far as it may reach in the step.
+typedef struct Ball {
+    int piece; // -1: none yet
+    bool finite;
+    double centre[3], radius;
+} Ball;
+
+static void find_ball(const FilWorld *world, const FilWorldTry *step, int piece, Ball *ball) {
+    const FilPiece *solid = &world->pieces[piece];
+    FilShape shape;
+    FilPose pose;
+    double rate[3];
+    fil_world_solid(world, solid, &shape, &pose);
+    const double spin = solid_rate(world, step, solid, rate);
+    *ball = (Ball){.piece = piece, .finite = shape.kind != FIL_SHAPE_PLANE};
+    fil_copy3(pose.position, ball->centre);
+    ball->radius =
+        solid->extent + fil_piece_margin(world, solid) + step->dt * (fil_norm3(rate) + spin);
+}
+
+// Whether a capsule is beyond all that a solid may reach in the step.
+static bool is_beyond(const FilWorld *world, const FilWorldTry *step, int capsule,
+                      const Ball *ball) {
+    const FilPiece *piece = &world->pieces[capsule];
+    const FilBody *body = &world->bodies[piece->body];
+    const FilAxis *axis = &step->axes[capsule];
+    double between[3];
+    fil_subtract3(axis->middle, ball->centre, between);
+    const double speed = fmax(fil_norm3(step->rates + 3 * (ptrdiff_t)piece->point[0]),
+                              fil_norm3(step->rates + 3 * (ptrdiff_t)piece->point[1]));
+    const double far = axis->length + body->radius + body->margin + step->dt * speed;
+    return ball->finite && fil_norm3(between) > (1.0 + 1e-6) * (ball->radius + far);
+}
+
 static void touch_range(void *context, int first, int last) {
     const Touching *touching = context;
+    const FilWorld *world = touching->world;
+    const FilWorldTry *step = touching->step;
+    Ball ball = {.piece = -1};
     for (int k = first; k < last; k++) {
         int pair[2];
-        order_pair(touching->world, candidate(touching->step, touching->near[k]), pair);
+        order_pair(world, candidate(step, touching->near[k]), pair);
+        bool mixed = step->axes[pair[0]].body >= 0 && step->axes[pair[1]].body < 0;
+        if (mixed && ball.piece != pair[1]) {
+            find_ball(world, step, pair[1], &ball);
+        }
         touching->start[k] =
-            touch_pair(touching->world, touching->step, pair, touching->found + touching->slot[k]);
+            mixed && is_beyond(world, step, pair[0], &ball)
+                ? 0
+                : touch_pair(world, step, pair, touching->found + touching->slot[k]);
     }
 }
 
