@@ -272,19 +272,39 @@ static bool are_near(const FilWorld *world, const FilWorldTry *step, int k) {
            !(apart > (reach + step->dt * speed_between(world, step, a, b)) * (1.0 + 1e-6));
 }
 
+// Candidates are in the order of their first pieces, but the second ones lie all over the memory:
+// what will be needed of them soon is asked for ahead.
+enum { AHEAD = 8 };
+
+static void fetch_piece(const FilWorld *world, const FilWorldTry *step, int piece) {
+    const FilAxis *axis = &step->axes[piece];
+    const ptrdiff_t at = 3 * (ptrdiff_t)axis->point;
+    __builtin_prefetch(&world->pieces[piece]);
+    __builtin_prefetch(step->points + at);
+    __builtin_prefetch(step->rates + at);
+}
+
 static void near_range(void *context, int first, int last) {
     const Touching *touching = context;
     const FilWorldTry *step = touching->step;
     const double *reach = step->reach, until = touching->world->near.gone + step->dt;
-    int *near = touching->near + step->other_count;
-    int count = 0;
+    int *near = touching->near + step->other_count + first;
+    int left = 0, count = 0;
     for (int k = first; k < last; k++) {
         const FilBound bound = step->bounds[k];
         const double limit = reach[step->pairs[k][0]] + reach[step->pairs[k][1]];
-        if (!((double)bound.apart - until * (double)bound.rate > limit) &&
-            (limit == INFINITY || are_near(touching->world, step, k)) &&
-            fil_world_is_candidate(touching->world, step, step->pairs[k])) {
-            near[first + count++] = step->other_count + k;
+        near[left] = k;
+        left += !((double)bound.apart - until * (double)bound.rate > limit);
+    }
+    for (int m = 0; m < left; m++) {
+        const int k = near[m], *pair = step->pairs[k];
+        if (m + AHEAD < left) {
+            __builtin_prefetch(&step->axes[step->pairs[near[m + AHEAD]][1]]);
+        }
+        bool capsules = step->axes[pair[0]].body >= 0 && step->axes[pair[1]].body >= 0;
+        if ((!capsules || are_near(touching->world, step, k)) &&
+            fil_world_is_candidate(touching->world, step, pair)) {
+            near[count++] = step->other_count + k;
         }
     }
     touching->near_count[first / GRAIN] = count;
@@ -358,6 +378,9 @@ static void touch_range(void *context, int first, int last) {
     Ball ball = {.piece = -1};
     for (int k = first; k < last; k++) {
         int pair[2];
+        if (k + AHEAD < last) {
+            fetch_piece(world, step, candidate(step, touching->near[k + AHEAD])[1]);
+        }
         order_pair(world, candidate(step, touching->near[k]), pair);
         bool mixed = step->axes[pair[0]].body >= 0 && step->axes[pair[1]].body < 0;
         if (mixed && ball.piece != pair[1]) {

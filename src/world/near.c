@@ -158,6 +158,7 @@ static void find_axis(const FilWorldTry *step, const double *rates, const FilPie
     axis->spin = fil_norm3(spin);
     axis->speed = round_up * (fil_norm3(axis->rate) + axis->spin);
     axis->body = piece->body;
+    axis->point = piece->point[0];
 }
 
 static void box_range(void *context, int first, int last) {

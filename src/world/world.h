@@ -190,6 +190,7 @@ typedef struct FilAxis {
     double length, spin;       // m, m/s: |half|, and how it changes
     double speed;              // m/s, of the faster end, at most
     int body;                  // -1: it is no capsule
+    int point;                 // of its first end
 } FilAxis;
 
 /// The arrays of one try at a step, all in scratch.
