@@ -47,7 +47,7 @@ enum { FEW_SPENT = 16, SPENT_PART = 256 }; // pieces that get a new budget: so m
 enum { MOST_NEW = 256 };                   // pairs that a new budget brings
 static const double round_up = 1.0 + 1e-6;
 static const double skin = 1.0; // of radius and margin: what a budget has beyond what is used
-enum { LEAST_SPAN = 2, SPAN = 8, MOST_SPAN = 32 }; // steps
+enum { LEAST_SPAN = 2, MOST_SPAN = 6 }; // steps (32 tried: twice the pairs)
 
 // meets no box
 static const FilBox nowhere = {{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
@@ -511,7 +511,7 @@ static void drop_kept(FilWorld *world) {
 // A longer span where the budgets last for all of it, a shorter one where they are used up soon:
 // both cost.
 static void choose_span(FilNear *near, bool over) {
-    near->steps = near->steps == 0 ? SPAN : near->steps;
+    near->steps = near->steps == 0 ? MOST_SPAN : near->steps;
     if (near->piece_count > 0 && !over && near->age < near->steps / 2) {
         near->steps /= 2;
     } else if (near->piece_count > 0 && over) {
