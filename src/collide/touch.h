@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "filum/shape.h"
-#include "segment.h"
 
 typedef struct FilTouch {
     double on_a[3], on_b[3]; // m: on the surfaces
@@ -31,10 +30,6 @@ typedef struct FilTouch {
 /// where they are nearly parallel (`feature` 0 and 1 along a; one touch alone is 0).
 int fil_touch_capsules(const double a[2][3], double radius_a, const double b[2][3], double radius_b,
                        double reach, FilTouch out[2]);
-
-/// The same, for a pair whose closest points fil_closest_segments() found.
-int fil_touch_closest(const double a[2][3], double radius_a, const double b[2][3], double radius_b,
-                      const FilClosest *pair, double reach, FilTouch out[2]);
 
 /// A capsule of a rod (a) and a solid (b). `feature`: 0 and 1 are the ends of the capsule's axis,
 /// 2, 3, ... places between them, in order; a solid capsule as above; meshes have their own.

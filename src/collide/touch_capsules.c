@@ -136,12 +136,6 @@ static double find_overlap(const Pair *p, double distance, double end[2][2]) {
 int fil_touch_capsules(const double a[2][3], double radius_a, const double b[2][3], double radius_b,
                        double reach, FilTouch out[2]) {
     const FilClosest closest = fil_closest_segments(a, b);
-    return fil_touch_closest(a, radius_a, b, radius_b, &closest, reach, out);
-}
-
-int fil_touch_closest(const double a[2][3], double radius_a, const double b[2][3], double radius_b,
-                      const FilClosest *pair, double reach, FilTouch out[2]) {
-    const FilClosest closest = *pair;
     const double limit = radius_a + radius_b + reach;
     if (!(limit > 0.0 && closest.distance2 < limit * limit)) {
         return 0;

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "collide/segment.h"
 #include "math/vec3.h"
 #include "rod/rod.h"
 
