@@ -1,12 +1,14 @@
-// detect.c - the contacts of a step: boxes, candidate pairs, closest points, and what each contact
+// detect.c - the contacts of a step: closest points of the candidates, and what each contact
 // remembers of the step before.
 //
-// The box of a piece covers it now and where its velocity would take it, widened by its radius and
-// margin. Planes have no box: every piece is tested against them. Of the candidate pairs those that
-// come within reach in the step are contacts: closer than the margins, or than the margins and the
-// way that both go. Candidates are sorted by piece, so are the contacts, and so were those of the
-// step before: one walk through both lists finds again what was there. A contact that slid on to
-// the next piece is looked for among its neighbours.
+// Of the candidate pairs (near.c) those that come within reach in the step are contacts: closer
+// than the margins, or than the margins and the way that both go. Three passes, each a loop over
+// ranges that threads share, with sums over counts between them, so that contacts come in the order
+// of the candidates: which pairs are near; where they touch; contacts, their laws and memories.
+//
+// Memories are sorted by piece: those of the first piece of a contact are found at once, the one of
+// its second piece among them. A contact that slid on to the next piece is looked for among its
+// neighbours.
 #include "world.h"
 
 #include <float.h>
@@ -15,9 +17,9 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "collide/segment.h"
 #include "math/vec3.h"
 #include "rod/rod.h"
-#include "sleep.h"
 
 void fil_world_solid(const FilWorld *world, const FilPiece *piece, FilShape *shape, FilPose *pose) {
     if (piece->obstacle >= 0) {
@@ -28,129 +30,6 @@ void fil_world_solid(const FilWorld *world, const FilPiece *piece, FilShape *sha
     const FilRigid *rigid = world->bodies[piece->body].self;
     *shape = *fil_rigid_shape(rigid);
     fil_rigid_pose(rigid, pose);
-}
-
-static const FilSurface *surface_of(const FilWorld *world, const FilPiece *piece) {
-    return piece->obstacle >= 0 ? &world->obstacles[piece->obstacle].surface
-                                : &world->bodies[piece->body].surface;
-}
-
-static double margin_of(const FilWorld *world, const FilPiece *piece) {
-    return piece->obstacle >= 0 ? 0.0 : world->bodies[piece->body].margin;
-}
-
-// --- the broad phase -----------------------------------------------------------------------------
-
-static void box_around(FilBox *box, const double p[3], double by) {
-    for (int k = 0; k < 3; k++) {
-        box->low[k] = fmin(box->low[k], p[k] - by);
-        box->high[k] = fmax(box->high[k], p[k] + by);
-    }
-}
-
-static void box_solid(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece,
-                      FilBox *box) {
-    FilShape shape;
-    FilPose pose;
-    fil_world_solid(world, piece, &shape, &pose);
-    double by = piece->extent + margin_of(world, piece);
-    box_around(box, pose.position, by);
-    if (piece->obstacle >= 0) {
-        box_around(box, world->obstacles[piece->obstacle].next.position, by);
-        return;
-    }
-    FilRate rate;
-    fil_rigid_rate(world->bodies[piece->body].self, &rate);
-    fil_add3(step->dt, rate.velocity, pose.position);
-    box_around(box, pose.position, by);
-}
-
-static void box_capsule(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece,
-                        FilBox *box) {
-    const FilBody *body = &world->bodies[piece->body];
-    double by = body->radius + body->margin;
-    for (int end = 0; end < 2; end++) {
-        double ahead[3];
-        ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
-        box_around(box, step->points + at, by);
-        for (int k = 0; k < 3; k++) {
-            ahead[k] = step->points[at + k] + step->dt * step->rates[at + k];
-        }
-        box_around(box, ahead, by);
-    }
-}
-
-typedef struct Boxing {
-    const FilWorld *world;
-    const FilWorldTry *step;
-    FilBox *boxes;
-} Boxing;
-
-static bool is_plane(const FilWorld *world, const FilPiece *piece) {
-    return piece->obstacle >= 0 &&
-           world->obstacles[piece->obstacle].def.shape.kind == FIL_SHAPE_PLANE;
-}
-
-static void box_range(void *context, int first, int last) {
-    const Boxing *boxing = context;
-    const FilWorld *world = boxing->world;
-    for (int i = first; i < last; i++) {
-        const FilPiece *piece = &world->pieces[i];
-        FilBox *box = &boxing->boxes[i];
-        *box = (FilBox){{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
-        if (is_plane(world, piece) || surface_of(world, piece)->ghost) {
-            // far from all others: it meets nobody in the grid
-            *box = (FilBox){{0.0, 0.0, 0.0}, {-1.0, -1.0, -1.0}};
-        } else if (fil_piece_is_capsule(world, piece)) {
-            box_capsule(world, boxing->step, piece, box);
-        } else {
-            box_solid(world, boxing->step, piece, box);
-        }
-    }
-}
-
-// Whether two pieces of one rod are so near along it that they never touch.
-static bool are_neighbours(const FilWorld *world, const FilPiece *a, const FilPiece *b) {
-    const FilBody *body = &world->bodies[a->body];
-    const FilRod *rod = body->self;
-    if (rod->joints != NULL && a->element != b->element) {
-        int i = a->element, j = b->element;
-        int up = rod->joints[i].parent, across = rod->joints[j].parent;
-        return up == j || across == i || up == across;
-    }
-    double between = fmax(b->s[0] - a->s[1], a->s[0] - b->s[1]) * rod->state[1];
-    double longest = fmax(a->s[1] - a->s[0], b->s[1] - b->s[0]) * rod->state[1];
-    return between < fmax(3.15 * body->radius, 0.5 * longest);
-}
-
-static bool skip_pair(const void *user, int i, int j) {
-    const FilWorld *world = user;
-    const FilPiece *a = &world->pieces[i], *b = &world->pieces[j];
-    if (fil_piece_is_still(world, a) && fil_piece_is_still(world, b)) {
-        return true;
-    }
-    if (a->obstacle >= 0 && b->obstacle >= 0) {
-        return true;
-    }
-    if (a->obstacle >= 0 || b->obstacle >= 0) {
-        const FilPiece *body = a->obstacle < 0 ? a : b;
-        return body->rooted == 1 + (a->obstacle < 0 ? b->obstacle : a->obstacle);
-    }
-    if (a->body != b->body) {
-        return world->apart_count > 0 && fil_world_are_joined(world, i, j);
-    }
-    return !world->bodies[a->body].surface.self || are_neighbours(world, a, b);
-}
-
-static FilStatus make_boxes(FilWorld *world, FilWorldTry *step, FilError *error) {
-    step->boxes = FIL_NEW(&world->scratch, FilBox, (size_t)world->piece_count + 1);
-    if (step->boxes == NULL) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the boxes of %d pieces",
-                        world->piece_count);
-    }
-    Boxing boxing = {.world = world, .step = step, .boxes = step->boxes};
-    fil_parallel_ranges(world->piece_count, 256, world->threads, box_range, &boxing);
-    return FIL_OK;
 }
 
 // --- the narrow phase ----------------------------------------------------------------------------
@@ -185,6 +64,25 @@ static void rate_at(const FilWorld *world, const FilWorldTry *step, const FilPie
     fil_add3(1.0, motion.velocity, rate);
 }
 
+// How the position of a solid moves, and how fast its other points do beside it, at most.
+static double solid_rate(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece,
+                         double rate[3]) {
+    FilShape shape;
+    FilPose pose;
+    double spin = 0.0;
+    fil_world_solid(world, piece, &shape, &pose);
+    rate_at(world, step, piece, 0.0, pose.position, rate);
+    for (int k = 0; k < 3; k++) { // how its own axes turn
+        double end[3], turned[3];
+        fil_copy3(pose.position, end);
+        fil_add3(1.0, pose.axis[k], end);
+        rate_at(world, step, piece, 0.0, end, turned);
+        fil_add3(-1.0, rate, turned);
+        spin += fil_norm3(turned) * piece->extent;
+    }
+    return spin;
+}
+
 // How fast two pieces move, one against the other, at most.
 static double speed_between(const FilWorld *world, const FilWorldTry *step, const FilPiece *a,
                             const FilPiece *b) {
@@ -196,28 +94,18 @@ static double speed_between(const FilWorld *world, const FilWorldTry *step, cons
         if (fil_piece_is_capsule(world, piece)) {
             fil_copy3(step->rates + 3 * (ptrdiff_t)piece->point[0], rates[side][0]);
             fil_copy3(step->rates + 3 * (ptrdiff_t)piece->point[1], rates[side][1]);
-            continue;
-        }
-        FilShape shape;
-        FilPose pose;
-        fil_world_solid(world, piece, &shape, &pose);
-        rate_at(world, step, piece, 0.0, pose.position, rates[side][0]);
-        fil_copy3(rates[side][0], rates[side][1]);
-        for (int k = 0; k < 3; k++) { // how its own axes turn
-            double end[3], turned[3];
-            fil_copy3(pose.position, end);
-            fil_add3(1.0, pose.axis[k], end);
-            rate_at(world, step, piece, 0.0, end, turned);
-            fil_add3(-1.0, rates[side][0], turned);
-            spins[side] += fil_norm3(turned) * piece->extent;
+        } else {
+            spins[side] = solid_rate(world, step, piece, rates[side][0]);
+            fil_copy3(rates[side][0], rates[side][1]);
         }
     }
     for (int k = 0; k < 4; k++) {
         double difference[3];
         fil_subtract3(rates[0][k % 2], rates[1][k / 2], difference);
-        most = fmax(most, fil_norm3(difference));
+        const double square = fil_dot3(difference, difference);
+        most = square > most ? square : most;
     }
-    return most + spins[0] + spins[1];
+    return sqrt(most) + spins[0] + spins[1];
 }
 
 static int touch_within(const FilWorld *world, const FilWorldTry *step, const FilPiece *a,
@@ -269,24 +157,24 @@ static bool is_held(const FilWorld *world, int piece, double t) {
             tip != FIL_END_SLIDING);
 }
 
-typedef struct Touches {
-    int count;
-    double margin; // m, of the pair
-    FilTouch touch[FIL_TOUCH_MAX];
-    double closing[FIL_TOUCH_MAX]; // m/s: how fast each closes
-} Touches;
+// A touch of a pair that is a contact.
+typedef struct Found {
+    FilTouch touch;
+    double closing; // m/s: how fast it closes
+} Found;
 
 // Touches of a pair that are within the margins, or will be by the end of the step; a is the
-// capsule where one is.
-static void touch_pair(const FilWorld *world, const FilWorldTry *step, const int pair[2],
-                       Touches *out) {
+// capsule where one is. Returns how many there are.
+static int touch_pair(const FilWorld *world, const FilWorldTry *step, const int pair[2],
+                      Found *out) {
     const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-    out->margin = margin_of(world, a) + margin_of(world, b);
-    double reach = out->margin + step->dt * speed_between(world, step, a, b);
-    int found = touch_within(world, step, a, b, reach, out->touch);
-    out->count = 0;
+    FilTouch touches[FIL_TOUCH_MAX];
+    double margin = fil_piece_margin(world, a) + fil_piece_margin(world, b);
+    double reach = margin + step->dt * speed_between(world, step, a, b);
+    int found = touch_within(world, step, a, b, reach, touches);
+    int count = 0;
     for (int k = 0; k < found; k++) {
-        const FilTouch *touch = &out->touch[k];
+        const FilTouch *touch = &touches[k];
         if (is_next(world, pair[0], touch->t_a) || is_next(world, pair[1], touch->t_b)) {
             continue;
         }
@@ -297,11 +185,11 @@ static void touch_pair(const FilWorld *world, const FilWorldTry *step, const int
         rate_at(world, step, a, touch->t_a, touch->on_a, rate[0]);
         rate_at(world, step, b, touch->t_b, touch->on_b, rate[1]);
         double closing = fil_dot3(rate[1], touch->normal) - fil_dot3(rate[0], touch->normal);
-        if (touch->gap <= out->margin + step->dt * fmax(closing, 0.0)) {
-            out->closing[out->count] = closing;
-            out->touch[out->count++] = *touch;
+        if (touch->gap <= margin + step->dt * fmax(closing, 0.0)) {
+            out[count++] = (Found){*touch, closing};
         }
     }
+    return count;
 }
 
 // Pieces in the order in which touch_pair() wants them: capsules first, then bodies, then
@@ -315,22 +203,198 @@ static void order_pair(const FilWorld *world, const int pair[2], int ordered[2])
     ordered[1] = pair[swap ? 0 : 1];
 }
 
+// --- near pairs ----------------------------------------------------------------------------------
+
+enum { GRAIN = 1024 }; // candidates
+
 typedef struct Touching {
     const FilWorld *world;
     FilWorldTry *step;
-    int *counts; // [pair_count + 1], then where each pair's contacts begin
+    int *near;       // candidates that are near: step->others, then step->pairs
+    int *near_count; // [ranges] of step->pairs
+    int *slot;       // [near + 1] where the touches of a pair begin in `found`, which has room
+    int *start;      // [near + 1] how many there are; then, where its contacts begin
+    Found *found;
+    int *memory_start; // [piece_count + 1] of the memories of each first piece
+    bool *lawless;     // [ranges] a pair of materials has no friction
 } Touching;
 
-static void count_range(void *context, int first, int last) {
+static const int *candidate(const FilWorldTry *step, int k) {
+    return k < step->other_count ? step->others[k] : step->pairs[k - step->other_count];
+}
+
+static double clamp(double t) {
+    return t > -1.0 ? (t < 1.0 ? t : 1.0) : -1.0;
+}
+
+// The distance of two axes: to some 1e-8 of itself, which is what a bound needs.
+static double distance_of(const FilAxis *a, const FilAxis *b) {
+    const double *u = a->half, *v = b->half;
+    double w[3];
+    fil_subtract3(a->middle, b->middle, w);
+    const double uu = fil_dot3(u, u), vv = fil_dot3(v, v), uv = fil_dot3(u, v);
+    const double uw = fil_dot3(u, w), vw = fil_dot3(v, w), cc = uu * vv - uv * uv;
+    if (!(cc > 1e-6 * uu * vv)) { // parallel
+        double p[2][3], q[2][3];
+        for (int k = 0; k < 3; k++) {
+            p[0][k] = w[k] - u[k];
+            p[1][k] = w[k] + u[k];
+            q[0][k] = -v[k];
+            q[1][k] = v[k];
+        }
+        return sqrt(fil_closest_segments(FIL_POINTS(p), FIL_POINTS(q)).distance2);
+    }
+    double s = clamp((uv * vw - vv * uw) / cc), t = (uv * s + vw) / vv;
+    if (!(t >= -1.0 && t <= 1.0)) {
+        t = clamp(t);
+        s = clamp((uv * t - uw) / uu);
+    }
+    for (int k = 0; k < 3; k++) {
+        w[k] += s * u[k] - t * v[k];
+    }
+    return fil_norm3(w);
+}
+
+// Whether the axes of two capsules are within reach. The bound is brought up to date.
+static bool are_near(const FilWorld *world, const FilWorldTry *step, int k) {
+    const int i = step->pairs[k][0], j = step->pairs[k][1];
+    const double paths = world->near.path[i] + world->near.path[j];
+    const double apart = distance_of(&step->axes[i], &step->axes[j]);
+    FilBound *bound = &step->bounds[k];
+    bound->apart = (float)((apart + paths + world->near.gone * (double)bound->rate) * (1.0 - 1e-6));
+    if (apart + paths > step->reach[i] + step->reach[j] + step->dt * (double)bound->rate) {
+        return false;
+    }
+    const FilPiece *a = &world->pieces[i], *b = &world->pieces[j];
+    const FilBody *bodies[2] = {&world->bodies[a->body], &world->bodies[b->body]};
+    const double reach =
+        bodies[0]->radius + bodies[0]->margin + bodies[1]->radius + bodies[1]->margin;
+    return !(apart > reach) ||
+           !(apart > (reach + step->dt * speed_between(world, step, a, b)) * (1.0 + 1e-6));
+}
+
+// Candidates are in the order of their first pieces, but the second ones lie all over the memory:
+// what will be needed of them soon is asked for ahead.
+enum { AHEAD = 8 };
+
+static void fetch_piece(const FilWorld *world, const FilWorldTry *step, int piece) {
+    const FilAxis *axis = &step->axes[piece];
+    const ptrdiff_t at = 3 * (ptrdiff_t)axis->point;
+    __builtin_prefetch(&world->pieces[piece]);
+    __builtin_prefetch(step->points + at);
+    __builtin_prefetch(step->rates + at);
+}
+
+static void near_range(void *context, int first, int last) {
     const Touching *touching = context;
-    Touches touches;
+    const FilWorldTry *step = touching->step;
+    const double *reach = step->reach, until = touching->world->near.gone + step->dt;
+    int *near = touching->near + step->other_count + first;
+    int left = 0, count = 0;
+    for (int k = first; k < last; k++) {
+        const FilBound bound = step->bounds[k];
+        const double limit = reach[step->pairs[k][0]] + reach[step->pairs[k][1]];
+        near[left] = k;
+        left += !((double)bound.apart - until * (double)bound.rate > limit);
+    }
+    for (int m = 0; m < left; m++) {
+        const int k = near[m], *pair = step->pairs[k];
+        if (m + AHEAD < left) {
+            __builtin_prefetch(&step->axes[step->pairs[near[m + AHEAD]][1]]);
+        }
+        bool capsules = step->axes[pair[0]].body >= 0 && step->axes[pair[1]].body >= 0;
+        if ((!capsules || are_near(touching->world, step, k)) &&
+            fil_world_is_candidate(touching->world, step, pair)) {
+            near[count++] = step->other_count + k;
+        }
+    }
+    touching->near_count[first / GRAIN] = count;
+}
+
+// The lists of the ranges, one after the other. Returns how many candidates there are.
+static int join_near(const Touching *touching) {
+    const int others = touching->step->other_count, pairs = touching->step->pair_count;
+    int *near = touching->near, count = others;
+    for (int k = 0; k < others; k++) {
+        near[k] = k;
+    }
+    for (int range = 0; range * GRAIN < pairs; range++) {
+        memmove(near + count, near + others + (ptrdiff_t)range * GRAIN,
+                sizeof(int) * (size_t)touching->near_count[range]);
+        count += touching->near_count[range];
+    }
+    return count;
+}
+
+// Room for the touches of the near pairs. Returns how much.
+static int count_slots(const Touching *touching, int near) {
+    const double *reach = touching->step->reach;
+    int sum = 0;
+    for (int k = 0; k < near; k++) {
+        const int *pair = candidate(touching->step, touching->near[k]);
+        touching->slot[k] = sum;
+        sum += reach[pair[0]] < INFINITY && reach[pair[1]] < INFINITY ? 2 : FIL_TOUCH_MAX;
+    }
+    return sum;
+}
+
+// The sphere around a solid, as far as it may reach in the step.
+typedef struct Ball {
+    int piece; // -1: none yet
+    bool finite;
+    double centre[3], radius;
+} Ball;
+
+static void find_ball(const FilWorld *world, const FilWorldTry *step, int piece, Ball *ball) {
+    const FilPiece *solid = &world->pieces[piece];
+    FilShape shape;
+    FilPose pose;
+    double rate[3];
+    fil_world_solid(world, solid, &shape, &pose);
+    const double spin = solid_rate(world, step, solid, rate);
+    *ball = (Ball){.piece = piece, .finite = shape.kind != FIL_SHAPE_PLANE};
+    fil_copy3(pose.position, ball->centre);
+    ball->radius =
+        solid->extent + fil_piece_margin(world, solid) + step->dt * (fil_norm3(rate) + spin);
+}
+
+// Whether a capsule is beyond all that a solid may reach in the step.
+static bool is_beyond(const FilWorld *world, const FilWorldTry *step, int capsule,
+                      const Ball *ball) {
+    const FilPiece *piece = &world->pieces[capsule];
+    const FilBody *body = &world->bodies[piece->body];
+    const FilAxis *axis = &step->axes[capsule];
+    double between[3];
+    fil_subtract3(axis->middle, ball->centre, between);
+    const double speed = fmax(fil_norm3(step->rates + 3 * (ptrdiff_t)piece->point[0]),
+                              fil_norm3(step->rates + 3 * (ptrdiff_t)piece->point[1]));
+    const double far = axis->length + body->radius + body->margin + step->dt * speed;
+    return ball->finite && fil_norm3(between) > (1.0 + 1e-6) * (ball->radius + far);
+}
+
+static void touch_range(void *context, int first, int last) {
+    const Touching *touching = context;
+    const FilWorld *world = touching->world;
+    const FilWorldTry *step = touching->step;
+    Ball ball = {.piece = -1};
     for (int k = first; k < last; k++) {
         int pair[2];
-        order_pair(touching->world, touching->step->pairs[k], pair);
-        touch_pair(touching->world, touching->step, pair, &touches);
-        touching->counts[k] = touches.count;
+        if (k + AHEAD < last) {
+            fetch_piece(world, step, candidate(step, touching->near[k + AHEAD])[1]);
+        }
+        order_pair(world, candidate(step, touching->near[k]), pair);
+        bool mixed = step->axes[pair[0]].body >= 0 && step->axes[pair[1]].body < 0;
+        if (mixed && ball.piece != pair[1]) {
+            find_ball(world, step, pair[1], &ball);
+        }
+        touching->start[k] =
+            mixed && is_beyond(world, step, pair[0], &ball)
+                ? 0
+                : touch_pair(world, step, pair, touching->found + touching->slot[k]);
     }
 }
+
+// --- contacts ------------------------------------------------------------------------------------
 
 // Two unit tangents across the normal, the first one as the least component of it says.
 static void complete_frame(const double normal[3], double frame[9]) {
@@ -349,17 +413,18 @@ static void complete_frame(const double normal[3], double frame[9]) {
     fil_cross3(normal, frame + 3, frame + 6);
 }
 
-static void fill_contact(const FilWorld *world, const int pair[2], const Touches *touches, int k,
+static void fill_contact(const FilWorld *world, const int pair[2], const Found *found,
                          FilWorkContact *contact) {
-    const FilTouch *touch = &touches->touch[k];
+    const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
+    const FilTouch *touch = &found->touch;
     *contact = (FilWorkContact){
-        .a = {.body = world->pieces[pair[0]].body, .piece = pair[0], .t = touch->t_a},
-        .b = {.body = world->pieces[pair[1]].body, .piece = pair[1], .t = touch->t_b},
+        .a = {.body = a->body, .piece = pair[0], .t = touch->t_a},
+        .b = {.body = b->body, .piece = pair[1], .t = touch->t_b},
         .gap = touch->gap,
-        .margin = touches->margin,
+        .margin = fil_piece_margin(world, a) + fil_piece_margin(world, b),
         .memory = {.piece = {pair[0], pair[1]},
                    .feature = touch->feature,
-                   .approach = fmax(touches->closing[k], 0.0)},
+                   .approach = fmax(found->closing, 0.0)},
     };
     fil_copy3(touch->on_a, contact->a.point);
     fil_copy3(touch->on_b, contact->b.point);
@@ -367,132 +432,52 @@ static void fill_contact(const FilWorld *world, const int pair[2], const Touches
     complete_frame(touch->normal, contact->frame);
 }
 
-static void fill_range(void *context, int first, int last) {
-    const Touching *touching = context;
-    Touches touches;
-    for (int k = first; k < last; k++) {
-        int at = touching->counts[k], pair[2];
-        if (touching->counts[k + 1] == at) {
-            continue;
-        }
-        order_pair(touching->world, touching->step->pairs[k], pair);
-        touch_pair(touching->world, touching->step, pair, &touches);
-        for (int c = 0; c < touches.count; c++) {
-            fill_contact(touching->world, pair, &touches, c, &touching->step->contacts[at + c]);
-        }
-    }
-}
-
-FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error) {
-    const FilBox *boxes;
-    FIL_TRY(fil_world_hide_sleepers(world, step, &boxes, error));
-    const FilGridQuery query = {.count = world->piece_count,
-                                .boxes = boxes,
-                                .skip = skip_pair,
-                                .user = world,
-                                .threads = world->threads};
-    FIL_TRY(fil_grid_pairs(world->grid, &query, &step->pairs, &step->pair_count, error));
-    int planes = 0;
-    for (int i = 0; i < world->obstacle_count; i++) {
-        planes += world->obstacles[i].def.shape.kind == FIL_SHAPE_PLANE &&
-                  !world->obstacles[i].surface.ghost;
-    }
-    int64_t room = step->pair_count + (int64_t)planes * world->piece_count;
-    int(*list)[2] = (int(*)[2])fil_arena_get(&world->scratch, (size_t)room + 1, sizeof(int[2]));
-    if (list == NULL || room > INT32_MAX / FIL_TOUCH_MAX) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld pairs of pieces",
-                        (long long)room);
-    }
-    int64_t count = step->pair_count;
-    if (count > 0) {
-        memcpy(list, step->pairs, sizeof(int[2]) * (size_t)count);
-    }
-    for (int i = 0; i < world->obstacle_count; i++) {
-        const FilObstacle *plane = &world->obstacles[i];
-        if (plane->def.shape.kind != FIL_SHAPE_PLANE || plane->surface.ghost) {
-            continue;
-        }
-        for (int k = 0; k < world->piece_count; k++) {
-            const FilPiece *piece = &world->pieces[k];
-            if (piece->obstacle < 0 && piece->rooted != i + 1 && !surface_of(world, piece)->ghost &&
-                (plane->moves || !fil_piece_is_still(world, piece))) {
-                list[count][0] = k;
-                list[count++][1] = plane->piece;
-            }
-        }
-    }
-    step->pairs = (const int(*)[2])list;
-    step->pair_count = count;
-    return FIL_OK;
-}
-
-static FilStatus touch_all(FilWorld *world, FilWorldTry *step, FilError *error) {
-    int pairs = (int)step->pair_count;
-    int *counts = FIL_NEW(&world->scratch, int, (size_t)pairs + 1);
-    if (counts == NULL) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d pairs of pieces", pairs);
-    }
-    Touching touching = {.world = world, .step = step, .counts = counts};
-    fil_parallel_ranges(pairs, 64, world->threads, count_range, &touching);
-    int sum = 0;
-    for (int k = 0; k <= pairs; k++) {
-        int count = k < pairs ? counts[k] : 0;
-        counts[k] = sum;
-        sum += count;
-    }
-    step->contact_count = sum;
-    step->contacts = FIL_NEW(&world->scratch, FilWorkContact, (size_t)sum + 1);
-    if (step->contacts == NULL) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts", sum);
-    }
-    fil_parallel_ranges(pairs, 64, world->threads, fill_range, &touching);
-    return FIL_OK;
-}
-
 // --- laws and memory -----------------------------------------------------------------------------
 
-static FilStatus set_law(const FilWorld *world, FilWorkContact *contact, FilError *error) {
-    int a = surface_of(world, &world->pieces[contact->a.piece])->material;
-    int b = surface_of(world, &world->pieces[contact->b.piece])->material;
+// Friction and restitution of a contact. False where nobody set the friction.
+static bool set_law(const FilWorld *world, FilWorkContact *contact) {
+    int a = fil_piece_surface(world, &world->pieces[contact->a.piece])->material;
+    int b = fil_piece_surface(world, &world->pieces[contact->b.piece])->material;
     double mu = world->frictions[fil_world_friction(a, b)];
-    if (mu < 0.0 && world->def.friction_default < 0.0) {
-        return fil_fail(error, FIL_E_ARGUMENT,
-                        "materials %d and %d touch, but their friction is not set and there is no "
-                        "friction_default",
-                        a, b);
-    }
     contact->mu = mu >= 0.0 ? mu : world->def.friction_default;
     contact->restitution = fmax(world->materials[a].restitution, world->materials[b].restitution);
-    return FIL_OK;
+    return contact->mu >= 0.0;
 }
 
-static int compare_memory(const FilMemory *a, const FilMemory *b) {
-    if (a->piece[0] != b->piece[0]) {
-        return a->piece[0] < b->piece[0] ? -1 : 1;
-    }
-    if (a->piece[1] != b->piece[1]) {
-        return a->piece[1] < b->piece[1] ? -1 : 1;
-    }
-    return a->feature == b->feature ? 0 : a->feature < b->feature ? -1 : 1;
+static FilStatus fail_law(const FilWorld *world, const FilWorkContact *contact, FilError *error) {
+    return fil_fail(error, FIL_E_ARGUMENT,
+                    "materials %d and %d touch, but their friction is not set and there is no "
+                    "friction_default",
+                    fil_piece_surface(world, &world->pieces[contact->a.piece])->material,
+                    fil_piece_surface(world, &world->pieces[contact->b.piece])->material);
 }
 
-// The memory of a pair of pieces and a feature (any feature where `any`), or NULL.
-static const FilMemory *find_memory(const FilWorld *world, const FilMemory *key, bool any) {
-    int low = 0, high = world->memory_count;
+// Where the memories of each first piece begin.
+static void index_memories(const FilWorld *world, int *start) {
+    int at = 0;
+    for (int piece = 0; piece <= world->piece_count; piece++) {
+        while (at < world->memory_count && world->memories[at].piece[0] < piece) {
+            at++;
+        }
+        start[piece] = at;
+    }
+}
+
+// The memory of a pair of pieces and a feature, else of the next feature of the pair; or NULL.
+static const FilMemory *find_memory(const Touching *touching, int a, int b, uint32_t feature) {
+    const FilMemory *memories = touching->world->memories;
+    const int end = touching->memory_start[a + 1];
+    int low = touching->memory_start[a], high = end;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (compare_memory(&world->memories[middle], key) < 0) {
+        const FilMemory *at = &memories[middle];
+        if (at->piece[1] < b || (at->piece[1] == b && at->feature < feature)) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    const FilMemory *found = low < world->memory_count ? &world->memories[low] : NULL;
-    if (found == NULL || found->piece[0] != key->piece[0] || found->piece[1] != key->piece[1] ||
-        (!any && found->feature != key->feature)) {
-        return NULL;
-    }
-    return found;
+    return low < end && memories[low].piece[1] == b ? &memories[low] : NULL;
 }
 
 // The neighbour of a piece on the same rod, or -1.
@@ -506,34 +491,98 @@ static int neighbour(const FilWorld *world, int piece, int by) {
     return to >= body->first_piece && to < body->first_piece + body->piece_count ? to : -1;
 }
 
-static const FilMemory *find_slid(const FilWorld *world, const FilMemory *key) {
+static const FilMemory *find_slid(const Touching *touching, const FilMemory *key) {
     static const int ways[8][2] = {{1, 0}, {-1, 0},  {0, 1},  {0, -1},
                                    {1, 1}, {-1, -1}, {1, -1}, {-1, 1}};
-    for (int k = 0; k < 8; k++) {
-        FilMemory near = {.piece = {neighbour(world, key->piece[0], ways[k][0]),
-                                    neighbour(world, key->piece[1], ways[k][1])}};
-        const FilMemory *found =
-            near.piece[0] >= 0 && near.piece[1] >= 0 ? find_memory(world, &near, true) : NULL;
-        if (found != NULL) {
-            return found;
-        }
+    const FilMemory *found = NULL;
+    for (int k = 0; k < 8 && found == NULL; k++) {
+        int a = neighbour(touching->world, key->piece[0], ways[k][0]);
+        int b = neighbour(touching->world, key->piece[1], ways[k][1]);
+        found = a >= 0 && b >= 0 ? find_memory(touching, a, b, 0) : NULL;
     }
-    return NULL;
+    return found;
 }
 
-static void remember(const FilWorld *world, FilWorkContact *contact) {
-    const FilMemory *found = find_memory(world, &contact->memory, false);
-    found = found != NULL ? found : find_memory(world, &contact->memory, true);
-    found = found != NULL ? found : find_slid(world, &contact->memory);
+static void remember(const Touching *touching, FilWorkContact *contact) {
+    FilMemory *own = &contact->memory;
+    const FilMemory *found = find_memory(touching, own->piece[0], own->piece[1], own->feature);
+    found = found != NULL ? found : find_slid(touching, own);
     contact->known = found != NULL;
     if (found != NULL) {
         // as long as they do not press, the approach is that of now
         bool pressed =
             found->impulse[0] != 0.0 || found->impulse[1] != 0.0 || found->impulse[2] != 0.0;
-        contact->memory.rebounded = found->rebounded && pressed;
-        contact->memory.approach = pressed ? found->approach : contact->memory.approach;
-        fil_copy3(found->impulse, contact->memory.impulse);
+        own->rebounded = found->rebounded && pressed;
+        own->approach = pressed ? found->approach : own->approach;
+        fil_copy3(found->impulse, own->impulse);
     }
+}
+
+static void fill_range(void *context, int first, int last) {
+    const Touching *touching = context;
+    bool lawless = false;
+    for (int k = first; k < last; k++) {
+        int pair[2];
+        order_pair(touching->world, candidate(touching->step, touching->near[k]), pair);
+        for (int c = touching->start[k]; c < touching->start[k + 1]; c++) {
+            FilWorkContact *contact = &touching->step->contacts[c];
+            fill_contact(touching->world, pair,
+                         &touching->found[touching->slot[k] + c - touching->start[k]], contact);
+            lawless = !set_law(touching->world, contact) || lawless;
+            remember(touching, contact);
+        }
+    }
+    touching->lawless[first / GRAIN] = lawless;
+}
+
+// Contacts of the near pairs, whose touches are known.
+static FilStatus make_contacts(FilWorld *world, Touching *touching, int near, FilError *error) {
+    FilWorldTry *step = touching->step;
+    const int ranges = near / GRAIN + 1;
+    int sum = 0;
+    for (int k = 0; k <= near; k++) {
+        int count = k < near ? touching->start[k] : 0;
+        touching->start[k] = sum;
+        sum += count;
+    }
+    step->contact_count = sum;
+    step->contacts = FIL_NEW(&world->scratch, FilWorkContact, (size_t)sum + 1);
+    touching->memory_start = FIL_NEW(&world->scratch, int, (size_t)world->piece_count + 2);
+    touching->lawless = FIL_NEW_ZEROED(&world->scratch, bool, ranges);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts", sum);
+    }
+    index_memories(world, touching->memory_start);
+    fil_parallel_ranges(near, GRAIN, world->threads, fill_range, touching);
+    for (int k = 0; k < ranges; k++) {
+        for (int c = 0; touching->lawless[k] && c < sum; c++) { // the first of them
+            if (!(step->contacts[c].mu >= 0.0)) {
+                return fail_law(world, &step->contacts[c], error);
+            }
+        }
+    }
+    return FIL_OK;
+}
+
+static FilStatus touch_all(FilWorld *world, FilWorldTry *step, FilError *error) {
+    FilArena *arena = &world->scratch;
+    const int pairs = step->pair_count;
+    Touching touching = {.world = world, .step = step};
+    touching.near = FIL_NEW(arena, int, (size_t)pairs + (size_t)step->other_count + 1);
+    touching.near_count = FIL_NEW(arena, int, pairs / GRAIN + 1);
+    if (!arena->failed) {
+        fil_parallel_ranges(pairs, GRAIN, world->threads, near_range, &touching);
+    }
+    const int near = arena->failed ? 0 : join_near(&touching);
+    touching.slot = FIL_NEW(arena, int, (size_t)near + 1);
+    touching.start = FIL_NEW(arena, int, (size_t)near + 1);
+    const int slots = arena->failed ? 0 : count_slots(&touching, near);
+    touching.found = FIL_NEW(arena, Found, (size_t)slots + 1);
+    if (arena->failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d pairs of pieces", pairs);
+    }
+    fil_parallel_ranges(near, GRAIN / 4, world->threads, touch_range, &touching);
+    return make_contacts(world, &touching, near, error);
 }
 
 // --- roots ---------------------------------------------------------------------------------------
@@ -615,14 +664,13 @@ FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pa
             return FIL_OK;
         }
     }
-    Touches touches = {0};
+    FilTouch touches[FIL_TOUCH_MAX];
     const FilPiece *a = &world->pieces[ordered[0]], *b = &world->pieces[ordered[1]];
-    touches.margin = margin_of(world, a) + margin_of(world, b);
-    int found = touch_within(world, step, a, b, DBL_MAX, touches.touch), n = step->contact_count;
+    int found = touch_within(world, step, a, b, DBL_MAX, touches), n = step->contact_count;
     int count = 0;
     for (int k = 0; k < found; k++) {
-        if (b->obstacle < 0 || !is_held(world, ordered[0], touches.touch[k].t_a)) {
-            touches.touch[count++] = touches.touch[k];
+        if (b->obstacle < 0 || !is_held(world, ordered[0], touches[k].t_a)) {
+            touches[count++] = touches[k];
         }
     }
     if (count == 0) {
@@ -634,8 +682,11 @@ FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pa
     }
     memcpy(contacts, step->contacts, sizeof(FilWorkContact) * (size_t)n);
     for (int k = 0; k < count; k++) {
-        fill_contact(world, ordered, &touches, k, &contacts[n + k]);
-        FIL_TRY(set_law(world, &contacts[n + k], error));
+        const Found one = {.touch = touches[k]};
+        fill_contact(world, ordered, &one, &contacts[n + k]);
+        if (!set_law(world, &contacts[n + k])) {
+            return fail_law(world, &contacts[n + k], error);
+        }
     }
     step->contacts = contacts;
     step->contact_count = n + count;
@@ -645,12 +696,6 @@ FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pa
 
 FilStatus fil_world_detect(FilWorld *world, FilWorldTry *step, FilError *error) {
     find_roots(world, step);
-    FIL_TRY(make_boxes(world, step, error));
     FIL_TRY(fil_world_find_pairs(world, step, error));
-    FIL_TRY(touch_all(world, step, error));
-    for (int i = 0; i < step->contact_count; i++) {
-        FIL_TRY(set_law(world, &step->contacts[i], error));
-        remember(world, &step->contacts[i]);
-    }
-    return FIL_OK;
+    return touch_all(world, step, error);
 }

@@ -8,7 +8,8 @@
 //
 // At the start the centrelines of a pair were at least the sum of the radii apart, less the deepest
 // overlap of all contacts. Pairs that did not go as far as that together cannot have met, nor those
-// whose swept boxes, without radius, are apart; the others are tested (collide/sweep.h).
+// whose swept boxes, without radius, are apart; the others are tested (collide/sweep.h). Of most
+// pairs of rods the bounds of near.c say that they were farther apart than they went.
 #include "passing.h"
 
 #include <math.h>
@@ -23,6 +24,21 @@
 
 static const double least_cosine = 0.54; // about 1 rad
 static const double most_pressed = 0.2;  // of the thinner radius: overlap that a step may bring
+static const double round_up = 1.0 + 1e-6;
+
+enum { GRAIN = 256 }; // of pieces, and of pairs
+
+// What came of a range of pairs.
+typedef struct Looked {
+    int passed;
+    bool pressed;
+} Looked;
+
+// What came of a range of pieces.
+typedef struct Gone {
+    bool escaped; // a piece of a rod left the box, or the budget, that it had for the step
+    bool whirled; // one turned so far that its way was not a straight line at all
+} Gone;
 
 typedef struct Sweeping {
     const FilWorld *world;
@@ -30,9 +46,11 @@ typedef struct Sweeping {
     const double *after;  // [point_count][3]
     const FilPose *poses; // [rigid_count] of the rigid bodies' shapes before the step
     double *way;          // [piece_count] how far a point of it went, at most
+    double *reach;        // [piece_count] what a capsule used of its budget; of solids inf
     double overlap;       // m: deepest at the start
-    bool *passed;         // [pair_count]
-    bool *pressed;        // [pair_count]
+    const int **found;    // [candidates] that passed: first by range, then all of them
+    Looked *looked;       // [ranges of candidates]
+    Gone *gone;           // [ranges of pieces]
 } Sweeping;
 
 static void paths_of(const Sweeping *sweeping, const FilPiece *piece, double path[2][2][3]) {
@@ -141,20 +159,93 @@ static bool did_press(const Sweeping *sweeping, const int pair[2]) {
            !is_pressed(sweeping, a, b, 0);
 }
 
+// How far two capsules went relative to each other, at most.
+static double way_between(const Sweeping *sweeping, const FilPiece *a, const FilPiece *b) {
+    double way[2][2][3], most = 0.0;
+    for (int k = 0; k < 4; k++) {
+        const FilPiece *piece = k < 2 ? a : b;
+        ptrdiff_t at = 3 * (ptrdiff_t)piece->point[k % 2];
+        fil_subtract3(sweeping->after + at, sweeping->step->points + at, way[k / 2][k % 2]);
+    }
+    for (int k = 0; k < 4; k++) {
+        double between[3];
+        fil_subtract3(way[0][k % 2], way[1][k / 2], between);
+        const double square = fil_dot3(between, between);
+        most = square > most ? square : most;
+    }
+    return sqrt(most);
+}
+
+// Whether two capsules were so far apart, for how they moved, that they do not touch on the way.
+static bool stayed_apart(const Sweeping *sweeping, int k, const double radii[2]) {
+    const FilWorld *world = sweeping->world;
+    const int *pair = sweeping->step->pairs[k];
+    const double paths = world->near.path[pair[0]] + world->near.path[pair[1]];
+    const FilBound bound = sweeping->step->bounds[k];
+    const double apart = (double)bound.apart - world->near.gone * (double)bound.rate - paths;
+    const double way = way_between(sweeping, &world->pieces[pair[0]], &world->pieces[pair[1]]);
+    return apart > round_up * (radii[0] + radii[1] + way);
+}
+
+// The same of a capsule and a solid, by the sphere around the solid.
+static bool stayed_away(const Sweeping *sweeping, const int pair[2], const double radii[2]) {
+    const FilWorld *world = sweeping->world;
+    const int capsule = pair[radii[0] > 0.0 ? 0 : 1], other = pair[radii[0] > 0.0 ? 1 : 0];
+    const FilPiece *solid = &world->pieces[other];
+    const FilAxis *axis = &sweeping->step->axes[capsule];
+    FilShape shape;
+    FilPose pose[2];
+    poses_of(sweeping, solid, &shape, pose);
+    if (shape.kind == FIL_SHAPE_PLANE || axis->body < 0) {
+        return false;
+    }
+    double between[3];
+    fil_subtract3(axis->middle, pose[0].position, between);
+    const double ways = sweeping->way[capsule] + sweeping->way[other];
+    return fil_norm3(between) >
+           round_up * (axis->length + solid->extent + radii[0] + radii[1] + ways);
+}
+
+static void sweep_pair(const Sweeping *sweeping, const int pair[2], const double radii[2],
+                       bool *passed, bool *pressed) {
+    const bool rods = radii[0] > 0.0 && radii[1] > 0.0;
+    const double apart = radii[0] + radii[1];
+    const double depth = most_pressed * (rods ? fmin(radii[0], radii[1]) : apart);
+    const double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
+    *passed = closer >= apart && did_pass(sweeping, pair);
+    *pressed = closer > depth && did_press(sweeping, pair);
+}
+
 static void sweep_range(void *context, int first, int last) {
     const Sweeping *sweeping = context;
     const FilWorld *world = sweeping->world;
-    for (int k = first; k < last; k++) {
-        const int *pair = sweeping->step->pairs[k];
-        const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-        double radii[2] = {radius_of(world, a), radius_of(world, b)};
-        bool rods = radii[0] > 0.0 && radii[1] > 0.0;
-        double apart = radii[0] + radii[1];
-        double pressed = most_pressed * (rods ? fmin(radii[0], radii[1]) : apart);
-        double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
-        sweeping->passed[k] = closer >= apart && did_pass(sweeping, pair);
-        sweeping->pressed[k] = closer > pressed && did_press(sweeping, pair);
+    const FilWorldTry *step = sweeping->step;
+    const double until = world->near.gone + step->dt;
+    Looked looked = {0};
+    for (int c = first; c < last; c++) {
+        const int k = c - step->other_count; // of step->pairs
+        const int *pair = k < 0 ? step->others[c] : step->pairs[k];
+        if (k >= 0 && (double)step->bounds[k].apart - until * (double)step->bounds[k].rate >
+                          sweeping->reach[pair[0]] + sweeping->reach[pair[1]]) {
+            continue;
+        }
+        const double radii[2] = {radius_of(world, &world->pieces[pair[0]]),
+                                 radius_of(world, &world->pieces[pair[1]])};
+        if (k >= 0 && ((radii[0] > 0.0 && radii[1] > 0.0 && stayed_apart(sweeping, k, radii)) ||
+                       !fil_world_is_candidate(world, step, pair))) {
+            continue;
+        }
+        if (k < 0 && stayed_away(sweeping, pair, radii)) {
+            continue;
+        }
+        bool passed, pressed;
+        sweep_pair(sweeping, pair, radii, &passed, &pressed);
+        if (passed) {
+            sweeping->found[first + looked.passed++] = pair;
+        }
+        looked.pressed = looked.pressed || pressed;
     }
+    sweeping->looked[first / GRAIN] = looked;
 }
 
 // How far a point of a solid went, at most: the way of its position, and what its axes turned by.
@@ -172,23 +263,60 @@ static double solid_way(const Sweeping *sweeping, const FilPiece *piece) {
     return shape.kind == FIL_SHAPE_PLANE && way > 0.0 ? INFINITY : way; // it has no extent
 }
 
+// Whether a piece of a rod left the box that the broad phase had for it.
+static bool did_escape(const Sweeping *sweeping, int i) {
+    const FilPiece *piece = &sweeping->world->pieces[i];
+    const FilBox *box = &sweeping->step->boxes[i];
+    bool inside = true;
+    for (int k = 0; k < 6; k++) {
+        double x = sweeping->after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
+        inside = inside && x >= box->low[k % 3] && x <= box->high[k % 3];
+    }
+    return !inside;
+}
+
+// Whether a piece of a rod turned so far that its way was not a straight line at all.
+static bool did_whirl(const Sweeping *sweeping, const FilPiece *piece) {
+    const double *before = sweeping->step->points, *after = sweeping->after;
+    double from[3], to[3];
+    ptrdiff_t a = 3 * (ptrdiff_t)piece->point[0], b = 3 * (ptrdiff_t)piece->point[1];
+    fil_subtract3(before + b, before + a, from);
+    fil_subtract3(after + b, after + a, to);
+    return fil_dot3(from, to) < least_cosine * fil_norm3(from) * fil_norm3(to);
+}
+
 static void way_range(void *context, int first, int last) {
     const Sweeping *sweeping = context;
+    const FilWorld *world = sweeping->world;
     double *way = sweeping->way;
+    Gone gone = {0};
     for (int i = first; i < last; i++) {
-        const FilPiece *piece = &sweeping->world->pieces[i];
+        const FilPiece *piece = &world->pieces[i];
         way[i] = 0.0;
-        if (!fil_piece_is_capsule(sweeping->world, piece)) {
+        sweeping->reach[i] = INFINITY;
+        if (!fil_piece_is_capsule(world, piece)) {
             way[i] = solid_way(sweeping, piece);
             continue;
         }
+        const FilBody *body = &world->bodies[piece->body];
+        double beside = 0.0; // what near.c foresaw
         for (int end = 0; end < 2; end++) {
             double between[3];
             ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
             fil_subtract3(sweeping->after + at, sweeping->step->points + at, between);
             way[i] = fmax(way[i], fil_norm3(between));
+            fil_add3(-sweeping->step->dt, world->near.rates + at, between);
+            beside = fmax(beside, fil_norm3(between));
         }
+        sweeping->reach[i] =
+            round_up * (world->near.path[i] + body->radius + body->margin + beside);
+        bool ghost = sweeping->step->axes[i].body < 0;
+        gone.escaped =
+            gone.escaped ||
+            (!ghost && (did_escape(sweeping, i) || !(sweeping->reach[i] <= world->near.budget[i])));
+        gone.whirled = gone.whirled || did_whirl(sweeping, piece);
     }
+    sweeping->gone[first / GRAIN] = gone;
 }
 
 static double deepest_overlap(const FilWorldTry *step) {
@@ -199,86 +327,74 @@ static double deepest_overlap(const FilWorldTry *step) {
     return deepest;
 }
 
-// Whether a piece of a rod left the box that the broad phase had for it.
-static bool did_escape(const FilWorld *world, const FilWorldTry *step, const double *after) {
-    for (int i = 0; i < world->piece_count; i++) {
-        const FilPiece *piece = &world->pieces[i];
-        if (!fil_piece_is_capsule(world, piece)) {
-            continue;
-        }
-        for (int k = 0; k < 6; k++) {
-            double x = after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
-            if (!(x >= step->boxes[i].low[k % 3] && x <= step->boxes[i].high[k % 3])) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-// Whether a piece of a rod turned so far that its way was not a straight line at all.
-static bool did_whirl(const FilWorld *world, const FilWorldTry *step, const double *after) {
-    for (int i = 0; i < world->piece_count; i++) {
-        const FilPiece *piece = &world->pieces[i];
-        if (!fil_piece_is_capsule(world, piece)) {
-            continue;
-        }
-        double from[3], to[3];
-        ptrdiff_t a = 3 * (ptrdiff_t)piece->point[0], b = 3 * (ptrdiff_t)piece->point[1];
-        fil_subtract3(step->points + b, step->points + a, from);
-        fil_subtract3(after + b, after + a, to);
-        if (fil_dot3(from, to) < least_cosine * fil_norm3(from) * fil_norm3(to)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // The broad phase again, with boxes that hold where the pieces really went.
-static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const double *after,
+static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const Sweeping *sweeping,
                                   FilError *error) {
+    const double *after = sweeping->after;
     for (int i = 0; i < world->piece_count; i++) {
         const FilPiece *piece = &world->pieces[i];
-        for (int k = 0; fil_piece_is_capsule(world, piece) && k < 6; k++) {
+        for (int k = 0; step->axes[i].body >= 0 && k < 6; k++) { // ghosts stay nowhere
             double x = after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
             step->boxes[i].low[k % 3] = fmin(step->boxes[i].low[k % 3], x);
             step->boxes[i].high[k % 3] = fmax(step->boxes[i].high[k % 3], x);
         }
     }
-    return fil_world_find_pairs(world, step, error);
+    return fil_world_find_more_pairs(world, step, sweeping->reach, error);
+}
+
+// Memory for the pieces; for the pairs.
+static FilStatus reserve_pieces(FilWorld *world, Sweeping *sweeping, FilError *error) {
+    const size_t n = (size_t)world->piece_count;
+    sweeping->way = FIL_NEW(&world->scratch, double, n + 1);
+    sweeping->reach = FIL_NEW(&world->scratch, double, n + 1);
+    sweeping->gone = FIL_NEW_ZEROED(&world->scratch, Gone, n / GRAIN + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d pieces",
+                        world->piece_count);
+    }
+    return FIL_OK;
+}
+
+static FilStatus reserve_pairs(FilWorld *world, Sweeping *sweeping, FilError *error) {
+    const size_t n = (size_t)sweeping->step->pair_count + (size_t)sweeping->step->other_count;
+    sweeping->found = FIL_NEW(&world->scratch, const int *, n + 1);
+    sweeping->looked = FIL_NEW_ZEROED(&world->scratch, Looked, n / GRAIN + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %zu pairs of pieces", n);
+    }
+    return FIL_OK;
 }
 
 FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses,
-                                FilPassed *passed_pairs, FilError *error) {
+                                FilPassed *passed, FilError *error) {
     FIL_TRY(fil_world_keep_samples(world, error));
     const double *after = world->samples.points;
-    if (did_escape(world, step, after)) {
-        FIL_TRY(find_pairs_again(world, step, after, error));
-    }
-    bool *passed = FIL_NEW(&world->scratch, bool, (size_t)step->pair_count + 1);
-    bool *pressed = FIL_NEW(&world->scratch, bool, (size_t)step->pair_count + 1);
-    double *way = FIL_NEW(&world->scratch, double, (size_t)world->piece_count + 1);
-    int *found = FIL_NEW(&world->scratch, int, (size_t)step->pair_count + 1);
-    if (world->scratch.failed) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %lld pairs of pieces",
-                        (long long)step->pair_count);
-    }
     Sweeping sweeping = {.world = world,
                          .step = step,
                          .after = after,
                          .poses = poses,
-                         .way = way,
-                         .overlap = deepest_overlap(step),
-                         .passed = passed,
-                         .pressed = pressed};
-    fil_parallel_ranges(world->piece_count, 256, world->threads, way_range, &sweeping);
-    fil_parallel_ranges((int)step->pair_count, 64, world->threads, sweep_range, &sweeping);
-    *passed_pairs = (FilPassed){.list = found, .whirled = did_whirl(world, step, after)};
-    for (int k = 0; k < (int)step->pair_count; k++) {
-        passed_pairs->pressed = passed_pairs->pressed || pressed[k];
-        if (passed[k]) {
-            found[passed_pairs->count++] = k;
-        }
+                         .overlap = deepest_overlap(step)};
+    FIL_TRY(reserve_pieces(world, &sweeping, error));
+    fil_parallel_ranges(world->piece_count, GRAIN, world->threads, way_range, &sweeping);
+    bool escaped = false;
+    *passed = (FilPassed){0};
+    for (int range = 0; range * GRAIN < world->piece_count; range++) {
+        escaped = escaped || sweeping.gone[range].escaped;
+        passed->whirled = passed->whirled || sweeping.gone[range].whirled;
+    }
+    if (escaped) {
+        FIL_TRY(find_pairs_again(world, step, &sweeping, error));
+    }
+    FIL_TRY(reserve_pairs(world, &sweeping, error));
+    const int pairs = step->other_count + step->pair_count;
+    fil_parallel_ranges(pairs, GRAIN, world->threads, sweep_range, &sweeping);
+    passed->list = sweeping.found;
+    for (int range = 0; range * GRAIN < pairs; range++) {
+        const Looked looked = sweeping.looked[range];
+        memmove(passed->list + passed->count, sweeping.found + (ptrdiff_t)range * GRAIN,
+                sizeof(const int *) * (size_t)looked.passed);
+        passed->count += looked.passed;
+        passed->pressed = passed->pressed || looked.pressed;
     }
     return FIL_OK;
 }

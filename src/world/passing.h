@@ -6,7 +6,7 @@
 #include "world.h"
 
 typedef struct FilPassed {
-    int *list; // candidates (indices of step->pairs, ascending) whose centrelines met
+    const int **list; // candidates of the step whose centrelines met, in their order
     int count;
     bool whirled; // a rod turned by more than about a radian: nobody knows where it was on its way
     bool pressed; // a rod overlaps something by more than a fifth of its radius that it did not

@@ -192,26 +192,55 @@ static void gather_active(const FilWorldTry *step, Active *active) {
     }
 }
 
+enum { GRAIN = 256 }; // contacts
+
+typedef struct Adding {
+    const FilWorld *world;
+    const FilWorldTry *step;
+    const FilRows *rows;
+    const double *v;
+    Active *active;
+} Adding;
+
+static void add_range(void *context, int first, int last) {
+    const Adding *adding = context;
+    const FilWorldTry *step = adding->step;
+    for (int i = first; i < last; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        double u[3], offset[3];
+        if (adding->active->in[i]) {
+            continue;
+        }
+        fil_rows_velocity(adding->world, step, adding->rows, adding->v, i, u);
+        fil_contact_offset(contact, step->dt, offset);
+        memcpy(step->u + 3 * (ptrdiff_t)i, u, sizeof u);
+        adding->active->in[i] = u[0] + offset[0] < -1e-6 * contact->margin / step->dt;
+    }
+}
+
 // Add the contacts that overlap at the end of a step with the velocities v. Returns how many.
 static int add_active(const FilWorld *world, const FilWorldTry *step, const FilRows *rows,
                       const double *v, Active *active) {
-    int added = 0;
-    for (int i = 0; i < step->contact_count; i++) {
-        const FilWorkContact *contact = &step->contacts[i];
-        double u[3], offset[3];
-        if (active->in[i]) {
-            continue;
-        }
-        fil_rows_velocity(world, step, rows, v, i, u);
-        fil_contact_offset(contact, step->dt, offset);
-        memcpy(step->u + 3 * (ptrdiff_t)i, u, sizeof u);
-        if (u[0] + offset[0] < -1e-6 * contact->margin / step->dt) {
-            active->in[i] = true;
-            added++;
-        }
-    }
+    Adding adding = {.world = world, .step = step, .rows = rows, .v = v, .active = active};
+    const int before = active->count;
+    fil_parallel_ranges(step->contact_count, GRAIN, world->threads, add_range, &adding);
     gather_active(step, active);
-    return added;
+    return active->count - before;
+}
+
+// The impulses of the step before, in the contact's axes, and what matters because of them.
+static void begin_range(void *context, int first, int last) {
+    const Adding *adding = context;
+    const FilWorldTry *step = adding->step;
+    for (int i = first; i < last; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        double *r = step->r + 3 * (ptrdiff_t)i;
+        for (int row = 0; row < 3; row++) {
+            r[row] = fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
+        }
+        adding->active->in[i] = contact->kind != FIL_BLOCK_COULOMB || r[0] != 0.0 ||
+                                fil_contact_overlaps(contact, contact->gap);
+    }
 }
 
 static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows *rows,
@@ -226,15 +255,8 @@ static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows 
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
                         step->contact_count);
     }
-    for (size_t i = 0; i < n; i++) {
-        const FilWorkContact *contact = &step->contacts[i];
-        for (int row = 0; row < 3; row++) {
-            step->r[3 * i + (size_t)row] =
-                fil_dot3(contact->frame + 3 * (ptrdiff_t)row, contact->memory.impulse);
-        }
-        active->in[i] = contact->kind != FIL_BLOCK_COULOMB || step->r[3 * i] != 0.0 ||
-                        fil_contact_overlaps(contact, contact->gap);
-    }
+    Adding adding = {.world = world, .step = step, .active = active};
+    fil_parallel_ranges(step->contact_count, GRAIN, world->threads, begin_range, &adding);
     fil_rows_push(world, rows, step->r, step->after);
     add_free(world, step);
     (void)add_active(world, step, rows, step->after, active);

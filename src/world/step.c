@@ -161,6 +161,18 @@ static void find_carried(const FilWorld *world, const FilWorldTry *step, FilWork
     }
 }
 
+typedef struct Carrying {
+    const FilWorld *world;
+    const FilWorldTry *step;
+} Carrying;
+
+static void carry_range(void *context, int first, int last) {
+    const Carrying *carrying = context;
+    for (int i = first; i < last; i++) {
+        find_carried(carrying->world, carrying->step, &carrying->step->contacts[i]);
+    }
+}
+
 static void mark_touched(FilWorld *world, const FilWorldTry *step) {
     for (int i = 0; i < world->body_count; i++) {
         world->bodies[i].touched = false;
@@ -385,26 +397,34 @@ void fil_memories_sort(FilWorld *world) {
     }
 }
 
-// What others may look at, and what the next step starts from.
-static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilStepInfo *info,
-                                 FilError *error) {
-    int n = step->contact_count;
-    const int64_t room = (int64_t)n + world->kept_count;
-    FIL_TRY(fil_world_reserve(world, &world->contacts, &world->contact_room, room,
-                              sizeof(FilContact), error));
-    FIL_TRY(fil_world_reserve(world, &world->memories, &world->memory_room, room, sizeof(FilMemory),
-                              error));
-    int count = 0;
-    info->active_count = 0;
-    for (int i = 0; i < n; i++) {
-        const FilWorkContact *contact = &step->contacts[i];
-        if (contact->kind != FIL_BLOCK_COULOMB) {
-            continue;
-        }
+enum { GRAIN = 512 }; // contacts
+
+// Sums over a range of contacts, added in the order of the ranges.
+typedef struct Sums {
+    int active;
+    double penetration, dissipated;
+} Sums;
+
+typedef struct Recording {
+    FilWorld *world;
+    const FilWorldTry *step;
+    int count;   // contacts, without joints
+    int *listed; // [count] which of the step's
+    int *sorted; // [count] of the listed ones, in the order of memories
+    Sums *sums;  // [ranges]
+} Recording;
+
+static void record_range(void *context, int first, int last) {
+    const Recording *recording = context;
+    const FilWorld *world = recording->world;
+    Sums sums = {0};
+    for (int k = first; k < last; k++) {
+        const int i = recording->listed[k];
+        const FilWorkContact *contact = &recording->step->contacts[i];
         double r[3], u[3];
-        memcpy(r, step->r + 3 * (ptrdiff_t)i, sizeof r);
-        memcpy(u, step->u + 3 * (ptrdiff_t)i, sizeof u);
-        FilContact *out = &world->contacts[count];
+        memcpy(r, recording->step->r + 3 * (ptrdiff_t)i, sizeof r);
+        memcpy(u, recording->step->u + 3 * (ptrdiff_t)i, sizeof u);
+        FilContact *out = &world->contacts[k];
         *out =
             (FilContact){.gap = contact->gap, .mu = contact->mu, .state = state_of(contact, r, u)};
         fill_side(world, &contact->a, &out->a);
@@ -412,17 +432,95 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
         fil_copy3(contact->normal, out->normal);
         to_world(contact->frame, r, out->impulse);
         to_world(contact->frame, u, out->velocity);
-        info->active_count += r[0] > 0.0;
-        info->penetration = fmax(info->penetration, -contact->gap);
-        FilMemory *memory = &world->memories[count];
+        sums.active += r[0] > 0.0;
+        sums.penetration = fmax(sums.penetration, -contact->gap);
+        sums.dissipated -= fil_dot3(out->impulse, out->velocity);
+    }
+    recording->sums[first / GRAIN] = sums;
+}
+
+static void remember_range(void *context, int first, int last) {
+    const Recording *recording = context;
+    for (int k = first; k < last; k++) {
+        const int number = recording->sorted[k];
+        const FilWorkContact *contact = &recording->step->contacts[recording->listed[number]];
+        FilMemory *memory = &recording->world->memories[k];
         *memory = contact->memory;
-        memory->contact = count++;
-        fil_copy3(out->impulse, memory->impulse);
+        memory->contact = number;
+        fil_copy3(recording->world->contacts[number].impulse, memory->impulse);
         memory->rebounded = contact->memory.rebounded || fil_contact_rebounds(contact);
-        info->dissipated -= fil_dot3(out->impulse, out->velocity);
+    }
+}
+
+static const FilMemory *memory_of(const Recording *recording, int number) {
+    return &recording->step->contacts[recording->listed[number]].memory;
+}
+
+// Bring contacts to the order of memories: by their first pieces, counted; then, of each first
+// piece, those few that are not in order yet.
+static void sort_contacts(const Recording *recording, int *start) {
+    int *sorted = recording->sorted;
+    for (int k = 0; k < recording->count; k++) {
+        start[memory_of(recording, k)->piece[0] + 1]++;
+    }
+    for (int piece = 0; piece < recording->world->piece_count; piece++) {
+        start[piece + 1] += start[piece];
+    }
+    for (int k = 0; k < recording->count; k++) {
+        sorted[start[memory_of(recording, k)->piece[0]]++] = k;
+    }
+    for (int k = 1; k < recording->count; k++) {
+        const int number = sorted[k];
+        const FilMemory *memory = memory_of(recording, number);
+        int at = k;
+        for (; at > 0 && compare_memories(memory_of(recording, sorted[at - 1]), memory) > 0; at--) {
+            sorted[at] = sorted[at - 1];
+        }
+        sorted[at] = number;
+    }
+}
+
+static FilStatus list_contacts(FilWorld *world, const FilWorldTry *step, Recording *recording,
+                               FilError *error) {
+    const int n = step->contact_count;
+    const int64_t room = (int64_t)n + world->kept_count;
+    FIL_TRY(fil_world_reserve(world, &world->contacts, &world->contact_room, room,
+                              sizeof(FilContact), error));
+    FIL_TRY(fil_world_reserve(world, &world->memories, &world->memory_room, room, sizeof(FilMemory),
+                              error));
+    int *start = FIL_NEW_ZEROED(&world->scratch, int, (size_t)world->piece_count + 2);
+    *recording = (Recording){.world = world, .step = step};
+    recording->listed = FIL_NEW(&world->scratch, int, (size_t)n + 1);
+    recording->sorted = FIL_NEW(&world->scratch, int, (size_t)n + 1);
+    recording->sums = FIL_NEW_ZEROED(&world->scratch, Sums, n / GRAIN + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts", n);
+    }
+    for (int i = 0; i < n; i++) {
+        if (step->contacts[i].kind == FIL_BLOCK_COULOMB) {
+            recording->listed[recording->count++] = i;
+        }
+    }
+    sort_contacts(recording, start);
+    return FIL_OK;
+}
+
+// What others may look at, and what the next step starts from.
+static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilStepInfo *info,
+                                 FilError *error) {
+    Recording recording;
+    FIL_TRY(list_contacts(world, step, &recording, error));
+    const int count = recording.count;
+    fil_parallel_ranges(count, GRAIN, world->threads, record_range, &recording);
+    fil_parallel_ranges(count, GRAIN, world->threads, remember_range, &recording);
+    info->active_count = 0;
+    for (int range = 0; range * GRAIN < count; range++) {
+        const Sums *sums = &recording.sums[range];
+        info->active_count += sums->active;
+        info->penetration = fmax(info->penetration, sums->penetration);
+        info->dissipated += sums->dissipated;
     }
     info->contact_count = world->contact_count = world->memory_count = count;
-    fil_memories_sort(world);
     for (int k = 0; k < world->kept_count; k++) {
         world->contacts[world->contact_count++] = world->kept[k].contact;
     }
@@ -488,9 +586,8 @@ static int find_culprit(const FilWorld *world, const FilWorldTry *step) {
 // Solve the step with the contacts that are known, and take it.
 static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info, Round *round,
                           FilError *error) {
-    for (int i = 0; i < step->contact_count; i++) {
-        find_carried(world, step, &step->contacts[i]);
-    }
+    Carrying carrying = {.world = world, .step = step};
+    fil_parallel_ranges(step->contact_count, 256, world->threads, carry_range, &carrying);
     mark_touched(world, step);
     Measuring measuring = {.world = world, .energies = step->energies};
     fil_parallel_ranges(world->body_count, 16, world->threads, measure_range, &measuring);
@@ -514,7 +611,7 @@ static FilStatus add_passed(FilWorld *world, FilWorldTry *step, Round *round, Fi
                             bool *added, FilError *error) {
     *added = false;
     for (int k = 0; round->mend && k < round->passed.count; k++) {
-        const int *pair = step->pairs[round->passed.list[k]];
+        const int *pair = round->passed.list[k];
         bool one;
         round->woken = fil_world_wake_pair(world, pair) || round->woken;
         FIL_TRY(fil_world_add_contact(world, step, pair, &one, error));

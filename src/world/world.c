@@ -149,6 +149,13 @@ void fil_world_destroy(FilWorld *world) {
     give_back(world, world->samples.points, world->samples.point_room, sizeof(double));
     give_back(world, world->samples.rates, world->samples.rate_room, sizeof(double));
     give_back(world, world->samples.states, world->samples.state_room, sizeof(double));
+    give_back(world, world->near.budget, world->near.budget_room, sizeof(double));
+    give_back(world, world->near.rates, world->near.rate_room, sizeof(double));
+    give_back(world, world->near.path, world->near.path_room, sizeof(double));
+    give_back(world, world->near.points, world->near.point_room, sizeof(double));
+    give_back(world, world->near.lengths, world->near.length_room, sizeof(double));
+    give_back(world, world->near.pairs, world->near.pair_room, sizeof *world->near.pairs);
+    give_back(world, world->near.bounds, world->near.bound_room, sizeof(FilBound));
     give_back(world, world->materials, world->material_room, sizeof *world->materials);
     give_back(world, world->frictions, world->friction_room, sizeof *world->frictions);
     give_back(world, world->joints, world->joint_room, sizeof *world->joints);

@@ -115,6 +115,29 @@ typedef struct FilSamples {
     int point_room, rate_room, state_room;
 } FilSamples;
 
+// The axes of a pair are `apart` - `rate` t apart, less the paths of both, at least: t s after the
+// pairs were found. m, m/s.
+typedef struct FilBound {
+    float apart, rate;
+} FilBound;
+
+// Candidates that are kept from step to step: see near.c. Lengths in m.
+typedef struct FilNear {
+    double *budget;   // [piece_count] what a capsule may use before they must be found again
+    double *path;     // [piece_count] how far it went beside `rates` since they were found, at most
+    double *points;   // [point_count][3] where the ends were in the last step
+    double *rates;    // [point_count][3] m/s: how they moved when the pairs were found
+    double *lengths;  // [rod_count] of the rods then
+    int (*pairs)[2];  // lower piece first, sorted
+    FilBound *bounds; // [pair_count]
+    int pair_count;
+    int piece_count, apart_count, rod_count; // then; piece_count 0: nothing is kept
+    double span;                             // s: what they are good for
+    double gone, time;                       // s: of that, until the last step; when that was
+    int age, steps;                          // steps that they served; that the span is for
+    int budget_room, path_room, point_room, rate_room, length_room, bound_room, pair_room;
+} FilNear;
+
 struct FilWorld {
     FilWorldDef def;
     FilAllocator allocator;
@@ -127,6 +150,7 @@ struct FilWorld {
     FilPiece *pieces;
     FilRodPlace *places; // [point_count] the points of the rods
     FilSamples samples;
+    FilNear near;
     FilWorldMaterial *materials;
     double *frictions; // of pairs of materials, see fil_world_friction(); below 0: not set
     FilJoint *joints;
@@ -159,6 +183,16 @@ struct FilWorld {
     int kept_count, kept_room, rest_room, asleep_count;
 };
 
+// The axis of a capsule.
+typedef struct FilAxis {
+    double middle[3], half[3]; // m: its ends are middle - half and middle + half
+    double rate[3];            // m/s: of the middle, as foreseen when the pairs were found
+    double length, spin;       // m, m/s: |half|, and how it changes
+    double speed;              // m/s, of the faster end, at most
+    int body;                  // -1: it is no capsule
+    int point;                 // of its first end
+} FilAxis;
+
 /// The arrays of one try at a step, all in scratch.
 typedef struct FilWorldTry {
     double dt;
@@ -174,9 +208,13 @@ typedef struct FilWorldTry {
     double *shift;          // [dof_count] m: correction of the configuration
     bool shifted;           // there is one
     double *states;         // of all bodies at the start of the step
-    FilBox *boxes;          // [piece_count] that the broad phase worked with
-    const int (*pairs)[2];  // candidates of the broad phase
-    int64_t pair_count;
+    FilBox *boxes;          // [piece_count] where the pieces are in this step, with their margins
+    FilAxis *axes;          // [piece_count]
+    double *reach;          // [piece_count] m: what a capsule uses of its budget; of solids inf
+    const int (*pairs)[2];  // candidates of the grid: all whose boxes meet are among them
+    FilBound *bounds;       // [pair_count]
+    const int (*others)[2]; // candidates that the grid does not know: with solids and planes
+    int pair_count, other_count;
     FilWorkContact *contacts;
     int contact_count;
     double *r, *u; // [3 contact_count]
@@ -233,6 +271,18 @@ bool fil_world_are_joined(const FilWorld *world, int i, int j);
 /// Append the joints to the contacts of a step.
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 
+// --- near.c --------------------------------------------------------------------------------------
+
+/// The boxes of a step and its candidates, step->pairs, for points and rates as they are.
+FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error);
+/// The candidates once more, after step->boxes grew, and for capsules that reach as far as `reach`
+/// (as step->reach) from where they were when the step began.
+FilStatus fil_world_find_more_pairs(FilWorld *world, FilWorldTry *step, const double *reach,
+                                    FilError *error);
+/// Whether a candidate of step->pairs counts in this step: the boxes of its pieces meet, and it is
+/// no root.
+bool fil_world_is_candidate(const FilWorld *world, const FilWorldTry *step, const int pair[2]);
+
 // --- detect.c ------------------------------------------------------------------------------------
 
 /// Find the contacts of a step.
@@ -240,8 +290,6 @@ FilStatus fil_world_detect(FilWorld *world, FilWorldTry *step, FilError *error);
 /// Find the pieces that are rooted in obstacles, of all that was added since the last time: where
 /// they are now.
 FilStatus fil_world_root(FilWorld *world, FilError *error);
-/// The candidates whose step->boxes meet, and every piece with every plane, into step->pairs.
-FilStatus fil_world_find_pairs(FilWorld *world, FilWorldTry *step, FilError *error);
 /// One more contact: the nearest of a pair of pieces at the start of the step. False when the pair
 /// has one already.
 FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pair[2], bool *added,
@@ -252,6 +300,15 @@ void fil_world_obstacle_rate(const FilObstacle *obstacle, double dt, const doubl
 /// Whether a piece is one of a rod.
 static inline bool fil_piece_is_capsule(const FilWorld *world, const FilPiece *piece) {
     return piece->obstacle < 0 && world->bodies[piece->body].kind == FIL_BODY_ROD;
+}
+
+/// The surface of what a piece belongs to, and how far ahead its contacts are seen, m.
+static inline const FilSurface *fil_piece_surface(const FilWorld *world, const FilPiece *piece) {
+    return piece->obstacle >= 0 ? &world->obstacles[piece->obstacle].surface
+                                : &world->bodies[piece->body].surface;
+}
+static inline double fil_piece_margin(const FilWorld *world, const FilPiece *piece) {
+    return piece->obstacle >= 0 ? 0.0 : world->bodies[piece->body].margin;
 }
 
 /// The shape and the pose of a solid piece.

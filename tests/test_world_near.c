@@ -1,0 +1,216 @@
+// Candidates that are kept from step to step: a step does not depend on when they were found.
+#include "check.h"
+#include "world_bench.h"
+
+#include "base/random.h"
+
+static FilWorldDef swarm_def(void) {
+    FilWorldDef def = fil_world_def_default();
+    def.step = 1e-3;
+    def.solver.tolerance = 1e-8;
+    def.solver.thread_count = 1;
+    return def;
+}
+
+static void add_ball(FilWorld *world, FilRandom *random, bool moves) {
+    FilError error;
+    const double place[3] = {fil_random_uniform(random, -0.2, 0.2),
+                             fil_random_uniform(random, -0.2, 0.2),
+                             fil_random_uniform(random, 0.05, 0.2)};
+    if (moves) {
+        FilRigidDef def = fil_rigid_def_default();
+        def.shape = (FilShape){.kind = FIL_SHAPE_SPHERE, .radius = 0.02};
+        memcpy(def.pose.position, place, sizeof place);
+        (void)add_rigid(world, &def);
+        return;
+    }
+    int obstacle;
+    FilObstacleDef def = {.shape = {.kind = FIL_SHAPE_SPHERE, .radius = 0.02},
+                          .pose = {.axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+    FilSurface surface = fil_surface_default();
+    memcpy(def.pose.position, place, sizeof place);
+    must(fil_world_add_obstacle(world, &def, &surface, &obstacle, &error), &error);
+}
+
+// A rod somewhere, on its way to the others.
+static void add_flier(FilWorld *world, FilRandom *random) {
+    FilError error;
+    FilRodDef def = log_def(FIL_ROD_HELIX, fil_random_uniform(random, 0.05, 0.15));
+    const double angle = fil_random_uniform(random, 0.0, 6.28);
+    const double axes[3][3] = {
+        {cos(angle), sin(angle), 0.0}, {-sin(angle), cos(angle), 0.0}, {0.0, 0.0, 1.0}};
+    memcpy(def.root.axis, axes, sizeof axes);
+    def.element_count = 4;
+    def.length = 0.3;
+    def.section.radius = 0.002;
+    def.section.young = 1e9;
+    def.damping = 1e-3;
+    def.root.position[0] = -0.15 * cos(angle) + fil_random_uniform(random, -0.1, 0.1);
+    def.root.position[1] = -0.15 * sin(angle) + fil_random_uniform(random, -0.1, 0.1);
+    const double velocity[3] = {fil_random_uniform(random, -1.0, 1.0),
+                                fil_random_uniform(random, -1.0, 1.0),
+                                fil_random_uniform(random, -1.0, 1.0)};
+    const double spin[3] = {0.0, 0.0, fil_random_uniform(random, -3.0, 3.0)};
+    must(fil_rod_launch(add_rod(world, &def, 4), velocity, spin, &error), &error);
+}
+
+// Rods that fly about between balls over a floor; every other ball is an obstacle.
+static FilWorld *swarm(int rods, int balls) {
+    const FilWorldDef def = swarm_def();
+    FilRandom random = fil_random_make(7);
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    (void)add_floor(world);
+    for (int i = 0; i < balls; i++) {
+        add_ball(world, &random, i % 2 == 0);
+    }
+    for (int i = 0; i < rods; i++) {
+        add_flier(world, &random);
+    }
+    return world;
+}
+
+static double *state_of(const FilWorld *world, int64_t *count) {
+    *count = fil_world_state_count(world);
+    double *state = malloc(sizeof(double) * (size_t)*count);
+    if (state == NULL) {
+        exit(1);
+    }
+    fil_world_get_state(world, state);
+    return state;
+}
+
+// Whether a world that begins here, with nothing kept, takes the same step as `world`, which takes
+// it.
+static bool agrees_with_a_new_one(FilWorld *world, int rods, int balls) {
+    FilError error;
+    int64_t counts[2];
+    double *states[2];
+    FilWorld *other = swarm(rods, balls);
+    states[0] = state_of(world, &counts[0]);
+    must(fil_world_set_state(other, states[0], counts[0], &error), &error);
+    free(states[0]);
+    (void)take_step(world);
+    (void)take_step(other);
+    states[0] = state_of(world, &counts[0]);
+    states[1] = state_of(other, &counts[1]);
+    const bool same = counts[0] == counts[1] &&
+                      check_same_bits(states[0], states[1], sizeof(double) * (size_t)counts[0]);
+    free(states[0]);
+    free(states[1]);
+    fil_world_destroy(other);
+    return same;
+}
+
+static void check_swarm(int rods, int balls) {
+    FilError error;
+    FilWorld *world = swarm(rods, balls);
+    int most = 0;
+    for (int k = 0; k < 60; k++) {
+        if (k % 10 == 5) { // one of them goes astray
+            const double velocity[3] = {0.0, k < 30 ? 20.0 : -20.0, 0.0}, spin[3] = {0.0, 0.0, 0.0};
+            must(fil_rod_launch(fil_world_rod(world, k / 10), velocity, spin, &error), &error);
+        }
+        CHECK(agrees_with_a_new_one(world, rods, balls));
+        int count;
+        (void)fil_world_contacts(world, &count);
+        most = count > most ? count : most;
+    }
+    CHECK(most > 10);
+    fil_world_destroy(world);
+}
+
+static void steps_do_not_depend_on_when_candidates_were_found(void) {
+    check_swarm(30, 0);
+}
+
+static void nor_do_they_among_a_few_solids(void) {
+    check_swarm(20, 6);
+}
+
+static void nor_do_they_among_many(void) {
+    check_swarm(20, 14);
+}
+
+// What is added in the middle of a motion is seen at once.
+static void a_rod_that_is_added_later_lands_on_the_others(void) {
+    const FilWorldDef def = swarm_def();
+    FilError error;
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    (void)add_floor(world);
+    FilRodDef low = log_def(FIL_ROD_HELIX, 0.01), high = log_def(FIL_ROD_HELIX, 0.05);
+    (void)add_rod(world, &low, 4);
+    for (int k = 0; k < 5; k++) {
+        (void)take_step(world);
+    }
+    FilRod *rod = add_rod(world, &high, 4);
+    const double velocity[3] = {0.0, 0.0, -10.0}, spin[3] = {0.0, 0.0, 0.0};
+    must(fil_rod_launch(rod, velocity, spin, &error), &error);
+    for (int k = 0; k < 20; k++) {
+        (void)take_step(world);
+    }
+    FilPose pose;
+    fil_rod_at(rod, 0.5, &pose, NULL);
+    CHECK(pose.position[2] > 0.025);
+    fil_world_destroy(world);
+}
+
+// All goes as foreseen for a hundred steps, and then they meet.
+static void two_rods_that_fly_at_each_other_from_far_do_not_pass(void) {
+    FilWorldDef def = swarm_def();
+    FilError error;
+    memset(def.gravity, 0, sizeof def.gravity);
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    FilRodDef low = log_def(FIL_ROD_HELIX, 0.0), high = log_def(FIL_ROD_HELIX, 1.0);
+    const double across[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}, spin[3] = {0.0, 0.0, 0.0};
+    memcpy(high.root.axis, across, sizeof across);
+    high.root.position[0] = 0.5;
+    high.root.position[1] = -0.5;
+    FilRod *rods[2] = {add_rod(world, &low, 4), add_rod(world, &high, 4)};
+    must(fil_rod_launch(rods[0], (double[3]){0.0, 0.0, 5.0}, spin, &error), &error);
+    must(fil_rod_launch(rods[1], (double[3]){0.0, 0.0, -5.0}, spin, &error), &error);
+    for (int k = 0; k < 150; k++) {
+        (void)take_step(world);
+    }
+    FilPose pose[2];
+    fil_rod_at(rods[0], 0.5, &pose[0], NULL);
+    fil_rod_at(rods[1], 0.5, &pose[1], NULL);
+    CHECK(pose[1].position[2] - pose[0].position[2] > 0.019);
+    fil_world_destroy(world);
+}
+
+// Analytic: it falls as if it were alone.
+static void a_ghost_falls_through_everything(void) {
+    const FilWorldDef def = swarm_def();
+    FilError error;
+    int ghost;
+    FilRandom random = fil_random_make(1);
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    (void)add_floor(world);
+    add_ball(world, &random, false);
+    FilRodDef low = log_def(FIL_ROD_HELIX, 0.01), high = log_def(FIL_ROD_HELIX, 0.2);
+    (void)add_rod(world, &low, 4);
+    FilSurface surface = fil_surface_default();
+    surface.ghost = true;
+    must(fil_world_add_rod(world, &high, &surface, &ghost, &error), &error);
+    const double velocity[3] = {0.0, 0.0, -30.0}, spin[3] = {0.0, 0.0, 0.0};
+    must(fil_rod_launch(fil_world_rod(world, ghost), velocity, spin, &error), &error);
+    const int steps = 30;
+    for (int k = 0; k < steps; k++) {
+        FilStepInfo info = take_step(world);
+        CHECK(info.added_count == 0 && info.substeps == 1);
+    }
+    FilRate rate;
+    fil_rod_at(fil_world_rod(world, ghost), 0.5, NULL, &rate);
+    CHECK_NEAR(rate.velocity[2], -30.0 - 9.81 * def.step * steps, 1e-6, 0.0);
+    fil_world_destroy(world);
+}
+
+#define TESTS(X)                                            \
+    X(steps_do_not_depend_on_when_candidates_were_found)    \
+    X(nor_do_they_among_a_few_solids)                       \
+    X(nor_do_they_among_many)                               \
+    X(a_rod_that_is_added_later_lands_on_the_others)        \
+    X(two_rods_that_fly_at_each_other_from_far_do_not_pass) \
+    X(a_ghost_falls_through_everything)
+
+CHECK_MAIN(TESTS)
