@@ -33,6 +33,7 @@
 enum { ITERATIONS = 1000, CERTIFICATE_STEPS = 40, GRADIENT_STEPS = 2500 };
 
 static const double HEAP_FROM_FLOPS = 5e7;   // at least, of a factorisation
+static const double HEAP_ROW = 120.0;        // unknowns in a row, in the mean
 static const double GRADIENT_REACHES = 1e-5; // of |b|; beyond, Newton is faster
 
 static const double CERTIFICATE_TOLERANCE = 1e-6;
@@ -206,16 +207,17 @@ static FilStatus try_proximal(const FilSystem *s, const FilIslandTask *task, Fil
     return FIL_OK;
 }
 
-// Whether a factorisation of W takes many operations: a lower bound, that of rows which fill no
-// more than they have already.
+// Whether a factorisation of W takes many operations, even if its rows fill no more than they have
+// already, and those of most are long.
 static bool is_heap(const FilSystem *s) {
-    double flops = 0.0;
+    double flops = 0.0, sum = 0.0;
     for (int i = 0; s->has_blocks && i < s->n; i++) {
-        const int64_t d = fil_system_block_size(s, i);
-        const double row = (double)(s->W.at[s->W.start[i + 1]] - s->W.at[s->W.start[i]]);
-        flops += row * row / (double)d;
+        const double d = fil_system_block_size(s, i);
+        const double row = (double)(s->W.at[s->W.start[i + 1]] - s->W.at[s->W.start[i]]) / d;
+        flops += row * row * d;
+        sum += row * d;
     }
-    return flops >= HEAP_FROM_FLOPS;
+    return flops >= HEAP_FROM_FLOPS && flops >= HEAP_ROW * sum;
 }
 
 // Steps of the gradient from where r is, to what was asked for or as far as they are worth it.

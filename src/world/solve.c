@@ -23,6 +23,7 @@ static const double newton_tolerance = 1e-4; // of the velocities: what is left 
 
 // Heaps are solved roughly until no contact joins.
 static const double HEAP = 1e6;               // sum of the cubes of the contacts of bodies
+static const double CROWDED = 20.0;           // contacts of a body, in the mean over contacts
 static const double PRODUCT_TOLERANCE = 1e-6; // least that products are good for
 static const double ROUGH = 30.0;             // times the tolerance
 enum { ROUGH_NEWTON = 2 };                    // linearisations meanwhile
@@ -384,7 +385,7 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
 static bool is_heap(const Solving *solving) {
     const FilWorld *world = solving->world;
     const FilRows *rows = &solving->rows;
-    double sum = 0.0;
+    double sum = 0.0, cubes = 0.0;
     if (world->def.solver.solver != FIL_SOLVER_AUTO ||
         settings_of(world).solver != FIL_SOLVER_AUTO ||
         world->def.solver.tolerance < PRODUCT_TOLERANCE) {
@@ -395,9 +396,10 @@ static bool is_heap(const Solving *solving) {
         for (int k = rows->body_start[body]; k < rows->body_start[body + 1]; k++) {
             count += solving->active.in[rows->incidences[k].contact];
         }
-        sum += count * count * count;
+        sum += count;
+        cubes += count * count * count;
     }
-    return sum >= HEAP;
+    return cubes >= HEAP && cubes >= CROWDED * CROWDED * sum;
 }
 
 // The problem of the next round; of the one before, memory from `mark` on is given back unless only
