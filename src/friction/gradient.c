@@ -28,10 +28,10 @@
 #include "convex.h"
 #include "law.h"
 
-enum { MAX_ITERATIONS = 20000, POWER_ITERATIONS = 5, CHECK_EVERY = 5, MAX_IDLE = 100 };
+enum { MAX_ITERATIONS = 20000, POWER_ITERATIONS = 5, CHECK_EVERY = 5, MAX_IDLE = 150 };
 
-static const double CURVATURE_FALL = 0.95; // of L, by every step that does not show more
-static const double MOMENTUM_LEFT = 0.3;   // after a restart
+static const double CURVATURE_FALL = 0.93; // of L, by every step that does not show more
+static const double MOMENTUM_LEFT = 0.4;   // after a restart
 
 typedef struct Gradient {
     const FilSystem *s;
