@@ -129,14 +129,15 @@ static void check_step_matrix(FilRodDef def) {
     fil_rod_destroy(rod);
 }
 
-// The rows of a section in the window of unknowns that move it are those of its Jacobian `J`.
+// The rows of a section in the window of unknowns that move it are those of its Jacobian `J`; those
+// of spin where it has a frame.
 static void check_window(const FilRod *rod, int element, double u, const double *J) {
     double few[6 * FIL_ROD_PLACE];
     int first, last, n = rod->dof_count;
     rod->table->place_span(rod, element, u, &first, &last);
     CHECK(0 <= first && first < last && last <= n && last - first <= FIL_ROD_PLACE);
     rod->table->place_jacobian(rod, element, u, few);
-    for (int k = 0; k < 6 * n; k++) {
+    for (int k = 0; k < (rod->table->framed ? 6 : 3) * n; k++) {
         int row = k / n, c = k % n, width = last - first;
         CHECK(J[k] == (c >= first && c < last ? few[row * width + c - first] : 0.0));
     }

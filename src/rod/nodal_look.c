@@ -149,14 +149,21 @@ void fil_nodal_place_jacobian(const FilRod *rod, int element, double u, double *
     const Columns few = {jacobian, nodal->first + first, last - first};
     memset(jacobian, 0, sizeof(double) * 6 * (size_t)(last - first));
     put_place(rod, element + nodal->ghosts[0], u, &few);
-    fil_nodal_find_section(rod, element, u, &section);
-    put_turn(rod, &section, &few);
+    if (rod->table->framed) {
+        fil_nodal_find_section(rod, element, u, &section);
+        put_turn(rod, &section, &few);
+    }
 }
 
-// The nodes of the edges around the section: its own, and that before or after.
+// The nodes of the edges around the section: its own, and that before or after. Without frames
+// contacts act on the axis, and do not turn: its own.
 void fil_nodal_place_span(const FilRod *rod, int element, double u, int *first, int *last) {
     const FilNodal *nodal = rod->data;
     int j = element + nodal->ghosts[0], from = u >= 0.5 ? j : j - 1, to = u >= 0.5 ? j + 2 : j + 1;
+    if (!rod->table->framed) {
+        from = j;
+        to = j + 1;
+    }
     from = nodal->stride * from - nodal->first;
     to = nodal->stride * to + 3 - nodal->first;
     *first = from < 0 ? 0 : from;

@@ -167,6 +167,10 @@ static void take_rows(const Making *making, const FilWorkContact *contact, const
     double centre[3], arm[3];
     fil_world_centre(making->world, making->step, place, centre);
     fil_subtract3(place->point, centre, arm);
+    const FilBody *body = &making->world->bodies[place->body];
+    if (body->kind == FIL_BODY_ROD && !((const FilRod *)body->self)->table->framed) {
+        memset(arm, 0, sizeof arm); // it acts on the axis
+    }
     for (int row = 0; row < 3; row++) {
         const double *f = contact->frame + 3 * (ptrdiff_t)row;
         double turn[3];
