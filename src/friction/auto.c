@@ -240,10 +240,26 @@ static FilStatus try_gradient(const FilSystem *s, const FilIslandTask *task, dou
     return FIL_OK;
 }
 
+// Whether r solves the problem already: then nothing needs to be made ready.
+static FilStatus look_first(const FilSystem *s, const FilIslandTask *task, const double *r,
+                            FilIslandResult *result) {
+    double *u = FIL_NEW(task->arena, double, s->size);
+    if (u == NULL) {
+        return FIL_E_NO_MEMORY;
+    }
+    fil_system_velocity(s, r, u, task->threads);
+    result->outcome = fil_island_is_solved(s, task, u, r, NULL) ? FIL_CONVERGED : FIL_STALLED;
+    return FIL_OK;
+}
+
 FilStatus fil_auto_solve(const FilSystem *s, const FilIslandTask *task, double *r,
                          FilIslandResult *result) {
     if (s->n == 1) {
         return solve_alone(s, task, r, result);
+    }
+    FIL_TRY(look_first(s, task, r, result));
+    if (result->outcome == FIL_CONVERGED) {
+        return FIL_OK;
     }
     const bool known = s->has_blocks || s->primal != NULL; // else W is a product, no more
     if (!known || is_heap(s)) {
