@@ -85,7 +85,8 @@ static void a_product_is_enough_to_solve_a_problem_with_exact_friction(void) {
     settings.tolerance = 1e-5;
     Answer answer = answer_of(&problem, &settings);
     CHECK(answer.info.outcome == FIL_CONVERGED && answer.info.residual.scaled <= 1e-5);
-    CHECK(bodies.products >= answer.info.iterations && answer.info.iterations > 10);
+    CHECK(bodies.products >= answer.info.iterations);
+    CHECK(answer.info.iterations > 10);
     // the same by the problem that has W
     FilResidual residual;
     FilError error;
@@ -135,11 +136,12 @@ static FilWorld *make_heap(int elements, double tolerance, int threads) {
     FilWorld *world = make_world(&def, 0.3, 0.0);
     (void)add_floor(world);
     for (int k = 0; k < STRANDS; k++) {
-        FilRodDef rod = log_def(FIL_ROD_CHAIN, 0.01001 + 0.01834 * (k / 4));
+        int layer = k / 4;
+        FilRodDef rod = log_def(FIL_ROD_CHAIN, 0.01001 + 0.01834 * layer);
         rod.element_count = elements;
         rod.section.young = 1e6;
         rod.root.position[0] = 0.003 * (k % 3);
-        rod.root.position[1] = 0.02001 * (k % 4) + 0.008 * (k / 4 % 2);
+        rod.root.position[1] = 0.02001 * (k % 4) + 0.008 * (layer % 2);
         (void)add_rod(world, &rod, 1);
     }
     return world;
@@ -203,7 +205,9 @@ static void whoever_watches_a_heap_is_shown_its_matrix(void) {
         (void)fall(world, STEPS, 1e-5, tips[k]);
     }
     CHECK(seen.problems >= STEPS && seen.formed);
-    CHECK(memcmp(tips[0], tips[1], sizeof tips[0]) == 0);
+    for (int k = 0; k < 3 * STRANDS; k++) {
+        CHECK(tips[0][k] == tips[1][k]);
+    }
 }
 
 // It is large enough to make use of a second one.
@@ -212,7 +216,9 @@ static void a_heap_moves_the_same_on_two_threads(void) {
     for (int threads = 1; threads <= 2; threads++) {
         (void)fall(make_heap(170, 1e-5, threads), 2, 1e-5, tips[threads - 1]);
     }
-    CHECK(memcmp(tips[0], tips[1], sizeof tips[0]) == 0);
+    for (int k = 0; k < 3 * STRANDS; k++) {
+        CHECK(tips[0][k] == tips[1][k]);
+    }
 }
 
 #define TESTS(X)                                                  \

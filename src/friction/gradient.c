@@ -17,7 +17,8 @@
 // (2015), but a third of the momentum is kept: restarts are frequent where contacts open and close.
 // L is the curvature along the steps, not the largest of all: it begins as the estimate of a few
 // power iterations, grows whenever a step shows more, and shrinks a little with every other
-// step (together a third fewer products).
+// step (together a third fewer products). Where that leads no further it stays at the largest that
+// was seen.
 // W p follows from W r by linearity, so an iteration costs one product with W.
 #include <math.h>
 #include <string.h>
@@ -28,7 +29,7 @@
 #include "convex.h"
 #include "law.h"
 
-enum { MAX_ITERATIONS = 20000, POWER_ITERATIONS = 5, CHECK_EVERY = 5, MAX_IDLE = 150 };
+enum { MAX_ITERATIONS = 20000, POWER_ITERATIONS = 5, CHECK_EVERY = 5, MAX_IDLE = 200 };
 
 static const double CURVATURE_FALL = 0.93; // of L, by every step that does not show more
 static const double MOMENTUM_LEFT = 0.4;   // after a restart
@@ -39,7 +40,8 @@ typedef struct Gradient {
     double *Wr, *Wold, *Wp; // [size]
     double *u;              // [size]
     FilBest best;
-    double L;
+    double L, largest; // curvature that steps allow for, the largest that was seen
+    bool steady;       // L stays at the largest
 } Gradient;
 
 static FilStatus create(const FilSystem *s, const FilIslandTask *task, void **self) {
@@ -100,7 +102,7 @@ static void take_block_step(Gradient *x, int i) {
     const FilSystem *s = x->s;
     const int d = fil_system_block_size(s, i), at = s->offset[i];
     const double step = s->rho[i] / x->L;
-    double y[FIL_BLOCK_MAX], slip = 0.0;
+    double y[FIL_BLOCK_MAX] = {0.0}, slip = 0.0;
     for (int k = 0; k < d; k++) {
         const double u = x->Wp[at + k] + s->b[at + k];
         y[k] = x->p[at + k] - step * u;
@@ -162,6 +164,26 @@ static bool measure(Gradient *x, const FilIslandTask *task, double *scaled) {
     return solved;
 }
 
+// Begin at r, without momentum.
+static void begin(Gradient *x, const double *r, int threads) {
+    const size_t bytes = (size_t)x->s->size * sizeof *r;
+    memcpy(x->r, r, bytes);
+    memcpy(x->old, r, bytes);
+    multiply(x->s, x->r, x->Wr, threads);
+    memcpy(x->Wold, x->Wr, bytes);
+    extrapolate(x, 0.0);
+}
+
+// The next L, after a step that showed this curvature.
+static void adapt(Gradient *x, double curvature) {
+    x->largest = fmax(x->largest, curvature);
+    if (curvature > x->L) {
+        x->L = 1.1 * curvature;
+    } else if (!x->steady) {
+        x->L *= CURVATURE_FALL;
+    }
+}
+
 static FilOutcome iterate(Gradient *x, const FilIslandTask *task, int limit,
                           FilIslandResult *result) {
     double theta = 1.0;
@@ -172,8 +194,15 @@ static FilOutcome iterate(Gradient *x, const FilIslandTask *task, int limit,
         if (look && measure(x, task, &scaled)) {
             return FIL_CONVERGED;
         }
-        if (look && (!isfinite(scaled) || fil_stall_note(&stall, scaled, 0.99, MAX_IDLE))) {
-            return FIL_STALLED;
+        if (look && fil_stall_note(&stall, scaled, 0.99, MAX_IDLE)) {
+            if (x->steady || !isfinite(scaled)) {
+                return FIL_STALLED;
+            }
+            x->steady = true;
+            x->L = 1.02 * x->largest;
+            begin(x, x->best.r, task->threads);
+            stall.idle = 0;
+            theta = 1.0;
         }
         if (iteration == limit ||
             (look && !fil_island_report(task, "gradient", result->iterations, scaled))) {
@@ -181,7 +210,7 @@ static FilOutcome iterate(Gradient *x, const FilIslandTask *task, int limit,
         }
         result->iterations++;
         const double curvature = take_step(x, task->threads);
-        x->L = curvature > x->L ? 1.1 * curvature : CURVATURE_FALL * x->L;
+        adapt(x, curvature);
         const bool restart = is_uphill(x);
         const double next = restart ? 1.0 + MOMENTUM_LEFT * (theta - 1.0)
                                     : 0.5 * (1.0 + sqrt(1.0 + 4.0 * theta * theta));
@@ -193,21 +222,16 @@ static FilOutcome iterate(Gradient *x, const FilIslandTask *task, int limit,
 static FilOutcome solve(void *self, const FilIslandTask *task, int limit, double *r,
                         FilIslandResult *result) {
     Gradient *x = self;
-    const FilSystem *s = x->s;
-    const size_t bytes = (size_t)s->size * sizeof *r;
-    const double begin = fil_seconds();
+    const double start = fil_seconds();
     if (x->L == 0.0) {
-        x->L = 1.02 * estimate_curvature(x, task->threads);
+        x->L = x->largest = 1.02 * estimate_curvature(x, task->threads);
     }
+    x->steady = false;
     fil_best_begin(&x->best, r);
-    memcpy(x->r, r, bytes);
-    memcpy(x->old, r, bytes);
-    multiply(s, x->r, x->Wr, task->threads);
-    memcpy(x->Wold, x->Wr, bytes);
-    extrapolate(x, 0.0);
+    begin(x, r, task->threads);
     const FilOutcome outcome = iterate(x, task, limit, result);
     fil_best_take(&x->best, r);
-    result->seconds_sweeps += fil_seconds() - begin;
+    result->seconds_sweeps += fil_seconds() - start;
     return outcome;
 }
 
