@@ -148,6 +148,9 @@ static void say_resume(const Run *run) {
         (void)fputs(" --set ", stderr);
         print_word(stderr, run->options->set.items[k]);
     }
+    if (run->options->until > 0.0) {
+        (void)fprintf(stderr, " --until %.17g", run->options->until);
+    }
     (void)fputs(" --resume\n", stderr);
 }
 

@@ -205,12 +205,121 @@ static void a_ghost_falls_through_everything(void) {
     fil_world_destroy(world);
 }
 
-#define TESTS(X)                                            \
-    X(steps_do_not_depend_on_when_candidates_were_found)    \
-    X(nor_do_they_among_a_few_solids)                       \
-    X(nor_do_they_among_many)                               \
-    X(a_rod_that_is_added_later_lands_on_the_others)        \
-    X(two_rods_that_fly_at_each_other_from_far_do_not_pass) \
-    X(a_ghost_falls_through_everything)
+// Two rods side by side, and one across them, higher by `gap` than where it touches.
+static FilWorld *cross_rods(const FilWorldDef *def, double gap) {
+    FilWorld *world = make_world(def, 0.4, 0.0);
+    for (int k = 0; k < 3; k++) {
+        FilRodDef rod = log_def(FIL_ROD_DER, k == 2 ? 0.012 + gap : 0.004);
+        rod.length = 0.1;
+        rod.section.radius = 0.004;
+        rod.damping = 1e-3;
+        if (k == 2) {
+            const double across[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
+            memcpy(rod.root.axis, across, sizeof across);
+            rod.root.position[1] = -0.05;
+        } else {
+            rod.root.position[0] = -0.05;
+            rod.root.position[1] = k == 0 ? -0.03 : 0.03;
+        }
+        (void)add_rod(world, &rod, 1);
+    }
+    return world;
+}
+
+static int count_between_rods(const FilWorld *world) {
+    int count, between = 0;
+    const FilContact *contacts = fil_world_contacts(world, &count);
+    for (int i = 0; i < count; i++) {
+        between += contacts[i].a.kind == FIL_BODY_ROD && contacts[i].b.kind == FIL_BODY_ROD;
+    }
+    return between;
+}
+
+// What was found while they slept left out pairs of sleepers.
+static void rods_that_wake_press_on_each_other_at_once(void) {
+    FilWorldDef def = fil_world_def_default();
+    def.solver.thread_count = 1;
+    def.sleep_speed = 1e-3;
+    def.sleep_after = 0.02;
+    FilWorld *world = cross_rods(&def, 0.0);
+    (void)add_floor(world);
+    FilStepInfo info = {0};
+    for (int k = 0; k < 1000 && info.asleep_count < 3; k++) {
+        info = take_step(world);
+    }
+    for (int k = 0; k < 10; k++) {
+        info = take_step(world);
+    }
+    CHECK(info.asleep_count == 3);
+    fil_world_wake(world, FIL_BODY_ROD, 2);
+    for (int k = 0; k < 6; k++) {
+        CHECK(take_step(world).asleep_count == 0);
+        CHECK(count_between_rods(world) > 0);
+    }
+    fil_world_destroy(world);
+}
+
+// Back to a state before: what was kept is of another motion.
+static void a_world_that_is_set_back_does_not_miss_what_it_flies_at(void) {
+    FilWorldDef def = fil_world_def_default();
+    def.solver.thread_count = 1;
+    def.gravity[2] = 0.0;
+    FilWorld *world = cross_rods(&def, -0.04); // below the others
+    const double velocity[3] = {0.0, 0.0, 20.0}, spin[3] = {0.0, 0.0, 0.0};
+    FilError error;
+    must(fil_rod_launch(fil_world_rod(world, 2), velocity, spin, &error), &error);
+    const int64_t count = fil_world_state_count(world);
+    double *start = malloc(sizeof(double) * (size_t)count);
+    fil_world_get_state(world, start);
+    FilWorld *later = cross_rods(&def, 0.04); // 4 steps later, had it flown through
+    must(fil_rod_launch(fil_world_rod(later, 2), velocity, spin, &error), &error);
+    double *flown = malloc(sizeof(double) * (size_t)count);
+    fil_world_get_state(later, flown);
+    flown[0] = 4.0; // steps, and seconds
+    flown[1] = 4.0 * def.step;
+    must(fil_world_set_state(later, flown, count, &error), &error);
+    (void)take_step(later);
+    must(fil_world_set_state(later, start, count, &error), &error);
+    int contacts[2] = {0, 0};
+    for (int k = 0; k < 8; k++) {
+        contacts[0] += take_step(world).contact_count;
+        contacts[1] += take_step(later).contact_count;
+    }
+    CHECK(contacts[0] > 0 && contacts[1] == contacts[0]);
+    free(start);
+    free(flown);
+    fil_world_destroy(world);
+    fil_world_destroy(later);
+}
+
+// A caller may have threads of his own, with a world for each.
+static void worlds_are_stepped_side_by_side(void) {
+    int contacts[4] = {0};
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+    for (int k = 0; k < 4; k++) {
+        FilWorldDef def = fil_world_def_default();
+        def.solver.thread_count = 1;
+        FilWorld *world = cross_rods(&def, 0.0);
+        (void)add_floor(world);
+        for (int step = 0; step < 5; step++) {
+            contacts[k] += take_step(world).contact_count;
+        }
+        fil_world_destroy(world);
+    }
+    for (int k = 0; k < 4; k++) {
+        CHECK(contacts[k] > 0 && contacts[k] == contacts[0]);
+    }
+}
+
+#define TESTS(X)                                               \
+    X(steps_do_not_depend_on_when_candidates_were_found)       \
+    X(nor_do_they_among_a_few_solids)                          \
+    X(nor_do_they_among_many)                                  \
+    X(a_rod_that_is_added_later_lands_on_the_others)           \
+    X(two_rods_that_fly_at_each_other_from_far_do_not_pass)    \
+    X(a_ghost_falls_through_everything)                        \
+    X(rods_that_wake_press_on_each_other_at_once)              \
+    X(a_world_that_is_set_back_does_not_miss_what_it_flies_at) \
+    X(worlds_are_stepped_side_by_side)
 
 CHECK_MAIN(TESTS)

@@ -13,8 +13,12 @@ int fil_thread_count(int requested) {
     return requested > 0 ? requested : omp_get_max_threads();
 }
 
+// Of the loop that runs; OpenMP's own number would be that of a loop of the caller, where he has
+// one.
+static _Thread_local int thread_index;
+
 int fil_thread_index(void) {
-    return omp_get_thread_num();
+    return thread_index;
 }
 
 void fil_parallel_for(int count, int threads, void (*body)(void *context, int item),
@@ -25,9 +29,15 @@ void fil_parallel_for(int count, int threads, void (*body)(void *context, int it
         }
         return;
     }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (int i = 0; i < count; i++) {
-        body(context, i);
+#pragma omp parallel num_threads(threads)
+    {
+        const int before = thread_index;
+        thread_index = omp_get_thread_num();
+#pragma omp for schedule(dynamic, 1)
+        for (int i = 0; i < count; i++) {
+            body(context, i);
+        }
+        thread_index = before;
     }
 }
 
@@ -56,9 +66,15 @@ void fil_parallel_ranges(int count, int grain, int threads,
         }
         return;
     }
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int k = 0; k < range_count; k++) {
-        body(context, k * grain, end_range(k * grain, count, grain));
+#pragma omp parallel num_threads(threads)
+    {
+        const int before = thread_index;
+        thread_index = omp_get_thread_num();
+#pragma omp for schedule(static)
+        for (int k = 0; k < range_count; k++) {
+            body(context, k * grain, end_range(k * grain, count, grain));
+        }
+        thread_index = before;
     }
 }
 

@@ -490,8 +490,9 @@ static double length_of(const FilWorld *world, int rod) {
 // Whether what skip_pair() looks at is as it was.
 static bool are_kept(const FilWorld *world, bool few) {
     const FilNear *near = &world->near;
-    bool kept = near->piece_count == world->piece_count && near->rod_count == world->rod_count &&
-                near->apart_count == world->apart_count && world->asleep_count == 0 && few;
+    bool kept = world->asleep_count == 0 && near->piece_count == world->piece_count &&
+                near->rod_count == world->rod_count && near->apart_count == world->apart_count &&
+                !near->partial && few;
     for (int i = 0; kept && i < world->rod_count; i++) {
         kept = near->lengths[i] == length_of(world, i);
     }
@@ -547,6 +548,7 @@ static FilStatus renew_pairs(FilWorld *world, Boxing *boxing, FilError *error) {
     near->rod_count = world->rod_count;
     near->apart_count = world->apart_count;
     near->piece_count = world->piece_count;
+    near->partial = world->asleep_count > 0;
     near->age = 0;
     return FIL_OK;
 }

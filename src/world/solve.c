@@ -454,7 +454,9 @@ static FilStatus look_back(Solving *solving, Next *next, FilError *error) {
     bool changed = false;
     info->elastic_residual = find_change(world, step);
     bool again = info->elastic_residual > newton_tolerance &&
-                 info->newton_count < (solving->rough ? ROUGH_NEWTON : world->def.max_newton);
+                 info->newton_count < (solving->rough && world->def.max_newton > ROUGH_NEWTON
+                                           ? ROUGH_NEWTON
+                                           : world->def.max_newton);
     if (!solving->corrected && !again) {
         solving->corrected = true;
         FIL_TRY(correct_free(world, step, &solving->rows, &changed, error));

@@ -190,6 +190,7 @@ FilStatus fil_world_set_state(FilWorld *world, const double *state, int64_t coun
                               sizeof(FilContact), error));
     FIL_TRY(
         fil_world_reserve(world, &world->kept, &world->kept_room, kept, sizeof(FilKept), error));
+    world->near.piece_count = 0; // pairs that were kept are of another motion
     world->step_count = (int64_t)state[0];
     world->time = state[1];
     for (int i = 0; i < world->body_count; i++) {

@@ -135,6 +135,7 @@ typedef struct FilNear {
     double span;                             // s: what they are good for
     double gone, time;                       // s: of that, until the last step; when that was
     int age, steps;                          // steps that they served; that the span is for
+    bool partial;                            // pairs of sleepers were left out
     int budget_room, path_room, point_room, rate_room, length_room, bound_room, pair_room;
 } FilNear;
 
