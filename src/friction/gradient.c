@@ -59,14 +59,6 @@ static FilStatus create(const FilSystem *s, const FilIslandTask *task, void **se
     return arena->failed ? FIL_E_NO_MEMORY : FIL_OK;
 }
 
-// W r: what the system offers is W r + b.
-static void multiply(const FilSystem *s, const double *r, double *Wr, int threads) {
-    fil_system_velocity(s, r, Wr, threads);
-    for (int k = 0; k < s->size; k++) {
-        Wr[k] -= s->b[k];
-    }
-}
-
 // The largest eigenvalue of R W, from below. Starts at a vector that no symmetry of the problem
 // makes orthogonal to the wanted one.
 static double estimate_curvature(Gradient *x, int threads) {
@@ -77,7 +69,7 @@ static double estimate_curvature(Gradient *x, int threads) {
     }
     for (int iteration = 0; iteration < POWER_ITERATIONS; iteration++) {
         double along = 0.0, square = 0.0, next = 0.0;
-        multiply(s, x->p, x->Wp, threads);
+        fil_system_multiply(s, x->p, x->Wp, threads);
         for (int i = 0; i < s->n; i++) {
             for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
                 along += x->p[k] * x->Wp[k];
@@ -97,6 +89,20 @@ static double estimate_curvature(Gradient *x, int threads) {
     return curvature;
 }
 
+// The projection on the cone of a contact in space: the case that matters.
+static void project_contact(double mu, const double y[3], double r[3]) {
+    const double slip = sqrt(y[1] * y[1] + y[2] * y[2]);
+    if (slip <= mu * y[0] && y[0] >= 0.0) {
+        memcpy(r, y, 3 * sizeof *r);
+        return;
+    }
+    const double along = fmax(0.0, (y[0] + mu * slip) / (1.0 + mu * mu));
+    const double part = slip > 0.0 ? mu * along / slip : 0.0;
+    r[0] = along;
+    r[1] = part * y[1];
+    r[2] = part * y[2];
+}
+
 // r_i from p_i.
 static void take_block_step(Gradient *x, int i) {
     const FilSystem *s = x->s;
@@ -111,47 +117,49 @@ static void take_block_step(Gradient *x, int i) {
     if (s->kind[i] == FIL_BLOCK_COULOMB) {
         y[0] -= step * s->mu[i] * sqrt(slip);
     }
-    fil_law_project(s->kind[i], d, s->mu[i], y, x->r + at);
+    if (d == 3 && (s->kind[i] == FIL_BLOCK_COULOMB || s->kind[i] == FIL_BLOCK_CONE)) {
+        project_contact(s->mu[i], y, x->r + at);
+    } else {
+        fil_law_project(s->kind[i], d, s->mu[i], y, x->r + at);
+    }
 }
 
-// r from p, W r from r. Returns the curvature seen along r - p.
-static double take_step(Gradient *x, int threads) {
+// What a step shows.
+typedef struct Shown {
+    double curvature; // along r - p
+    bool uphill;      // the momentum r - old points against r - p
+} Shown;
+
+// r from p, W r from r.
+static Shown take_step(Gradient *x, int threads) {
     const FilSystem *s = x->s;
     for (int i = 0; i < s->n; i++) {
         take_block_step(x, i);
     }
-    multiply(s, x->r, x->Wr, threads);
-    double along = 0.0, square = 0.0;
+    fil_system_multiply(s, x->r, x->Wr, threads);
+    double along = 0.0, square = 0.0, momentum = 0.0;
     for (int i = 0; i < s->n; i++) {
+        double own = 0.0, past = 0.0;
         for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
             const double change = x->r[k] - x->p[k];
             along += change * (x->Wr[k] - x->Wp[k]);
-            square += change * change / s->rho[i];
+            own += change * change;
+            past -= change * (x->r[k] - x->old[k]);
         }
+        square += own / s->rho[i];
+        momentum += past / s->rho[i];
     }
-    return square > 0.0 ? along / square : 0.0;
-}
-
-// Whether the momentum r - old points against the step r - p.
-static bool is_uphill(const Gradient *x) {
-    const FilSystem *s = x->s;
-    double sum = 0.0;
-    for (int i = 0; i < s->n; i++) {
-        for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
-            sum += (x->p[k] - x->r[k]) * (x->r[k] - x->old[k]) / s->rho[i];
-        }
-    }
-    return sum > 0.0;
+    return (Shown){square > 0.0 ? along / square : 0.0, momentum > 0.0};
 }
 
 static void extrapolate(Gradient *x, double beta) {
-    const size_t bytes = (size_t)x->s->size * sizeof *x->r;
     for (int k = 0; k < x->s->size; k++) {
-        x->p[k] = x->r[k] + beta * (x->r[k] - x->old[k]);
-        x->Wp[k] = x->Wr[k] + beta * (x->Wr[k] - x->Wold[k]);
+        const double r = x->r[k], Wr = x->Wr[k];
+        x->p[k] = r + beta * (r - x->old[k]);
+        x->Wp[k] = Wr + beta * (Wr - x->Wold[k]);
+        x->old[k] = r;
+        x->Wold[k] = Wr;
     }
-    memcpy(x->old, x->r, bytes);
-    memcpy(x->Wold, x->Wr, bytes);
 }
 
 static bool measure(Gradient *x, const FilIslandTask *task, double *scaled) {
@@ -169,7 +177,7 @@ static void begin(Gradient *x, const double *r, int threads) {
     const size_t bytes = (size_t)x->s->size * sizeof *r;
     memcpy(x->r, r, bytes);
     memcpy(x->old, r, bytes);
-    multiply(x->s, x->r, x->Wr, threads);
+    fil_system_multiply(x->s, x->r, x->Wr, threads);
     memcpy(x->Wold, x->Wr, bytes);
     extrapolate(x, 0.0);
 }
@@ -209,12 +217,11 @@ static FilOutcome iterate(Gradient *x, const FilIslandTask *task, int limit,
             return FIL_LIMIT;
         }
         result->iterations++;
-        const double curvature = take_step(x, task->threads);
-        adapt(x, curvature);
-        const bool restart = is_uphill(x);
-        const double next = restart ? 1.0 + MOMENTUM_LEFT * (theta - 1.0)
-                                    : 0.5 * (1.0 + sqrt(1.0 + 4.0 * theta * theta));
-        extrapolate(x, restart ? 0.0 : (theta - 1.0) / next);
+        const Shown shown = take_step(x, task->threads);
+        adapt(x, shown.curvature);
+        const double next = shown.uphill ? 1.0 + MOMENTUM_LEFT * (theta - 1.0)
+                                         : 0.5 * (1.0 + sqrt(1.0 + 4.0 * theta * theta));
+        extrapolate(x, shown.uphill ? 0.0 : (theta - 1.0) / next);
         theta = next;
     }
 }

@@ -10,11 +10,20 @@
 
 typedef struct Product {
     const FilProductForm *form;
+    int n;
     const int *offset;
     const double *compliance; // or NULL
     const int64_t *block_at;  // [n] where a diagonal block begins
     double *Wr;               // [size]
 } Product;
+
+// u += C_i r_i.
+static void add_yield(const Product *x, int i, const double *r, double *u) {
+    const int d = x->offset[i + 1] - x->offset[i];
+    for (int k = 0; k < d * d; k++) {
+        u[k / d] += x->compliance[x->block_at[i] + k] * r[x->offset[i] + k % d];
+    }
+}
 
 static void product_diagonal(const void *self, int i, double *block) {
     const Product *x = self;
@@ -22,6 +31,14 @@ static void product_diagonal(const void *self, int i, double *block) {
     for (int k = 0; k < d * d; k++) {
         block[k] = x->form->diagonal[x->block_at[i] + k];
         block[k] += x->compliance != NULL ? x->compliance[x->block_at[i] + k] : 0.0;
+    }
+}
+
+static void product_multiply(void *self, const double *r, double *Wr) {
+    const Product *x = self;
+    x->form->multiply(x->form->user, r, Wr);
+    for (int i = 0; x->compliance != NULL && i < x->n; i++) {
+        add_yield(x, i, r, Wr + x->offset[i]);
     }
 }
 
@@ -34,8 +51,8 @@ static void product_row(const void *self, int i, const double *r, double *u) {
     const Product *x = self;
     const int d = x->offset[i + 1] - x->offset[i];
     memcpy(u, x->Wr + x->offset[i], (size_t)d * sizeof *u);
-    for (int k = 0; x->compliance != NULL && k < d * d; k++) {
-        u[k / d] += x->compliance[x->block_at[i] + k] * r[x->offset[i] + k % d];
+    if (x->compliance != NULL) {
+        add_yield(x, i, r, u);
     }
 }
 
@@ -48,8 +65,9 @@ FilStatus fil_system_from_product(const FilFrictionProblem *problem, FilArena *a
     if (x == NULL || block_at == NULL || Wr == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    *x = (Product){&problem->product, out->offset, problem->compliance, block_at, Wr};
+    *x = (Product){&problem->product, out->n, out->offset, problem->compliance, block_at, Wr};
     out->b = problem->b;
-    out->delassus = (FilDelassus){x, product_diagonal, product_reset, product_row, NULL};
+    out->delassus =
+        (FilDelassus){x, product_diagonal, product_reset, product_row, NULL, product_multiply};
     return fil_system_find_scales(out, arena);
 }

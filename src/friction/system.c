@@ -98,7 +98,8 @@ static FilStatus use_stored(FilSystem *s, const FilBlocks *W, FilArena *arena) {
     }
     *kept = s->W = *W;
     s->has_blocks = true;
-    s->delassus = (FilDelassus){kept, stored_diagonal, stored_reset, stored_row, stored_update};
+    s->delassus =
+        (FilDelassus){kept, stored_diagonal, stored_reset, stored_row, stored_update, NULL};
     return fil_system_find_scales(s, arena);
 }
 
@@ -240,16 +241,17 @@ FilStatus fil_system_part(const FilSystem *whole, const int *member, int count, 
                (size_t)fil_system_block_size(whole, i) * sizeof *b);
     }
     *kept = W;
-    *out = (FilSystem){.n = count,
-                       .size = size,
-                       .offset = W.offset,
-                       .kind = kind,
-                       .mu = mu,
-                       .b = b,
-                       .rho = rho,
-                       .delassus = {kept, stored_diagonal, stored_reset, stored_row, stored_update},
-                       .has_blocks = true,
-                       .W = W};
+    *out = (FilSystem){
+        .n = count,
+        .size = size,
+        .offset = W.offset,
+        .kind = kind,
+        .mu = mu,
+        .b = b,
+        .rho = rho,
+        .delassus = {kept, stored_diagonal, stored_reset, stored_row, stored_update, NULL},
+        .has_blocks = true,
+        .W = W};
     return FIL_OK;
 }
 
@@ -350,7 +352,7 @@ FilStatus fil_system_from_bodies(const FilFrictionProblem *problem, FilArena *ar
     *f = (Factored){bodies, problem->compliance, out->offset, n, at, compliance_at, velocity};
     out->bodies = bodies;
     out->delassus =
-        (FilDelassus){f, factored_diagonal, factored_reset, factored_row, factored_update};
+        (FilDelassus){f, factored_diagonal, factored_reset, factored_row, factored_update, NULL};
     return fil_system_find_scales(out, arena);
 }
 
@@ -459,6 +461,17 @@ void fil_system_velocity(const FilSystem *s, const double *r, double *u, int thr
     s->delassus.reset(s->delassus.self, r);
     Velocity v = {s, r, u};
     fil_parallel_ranges(s->n, 256, threads, velocity_rows, &v);
+}
+
+void fil_system_multiply(const FilSystem *s, const double *r, double *Wr, int threads) {
+    if (s->delassus.multiply != NULL) {
+        s->delassus.multiply(s->delassus.self, r, Wr);
+        return;
+    }
+    fil_system_velocity(s, r, Wr, threads);
+    for (int k = 0; k < s->size; k++) {
+        Wr[k] -= s->b[k];
+    }
 }
 
 typedef struct Square {

@@ -14,6 +14,7 @@ typedef struct FilDelassus {
     void (*reset)(void *self, const double *r);                       // r as a whole is new
     void (*row)(const void *self, int i, const double *r, double *u); // u = (W r)_i
     void (*update)(void *self, int i, const double *change);          // r_i grew by change
+    void (*multiply)(void *self, const double *r, double *Wr);        // all rows; NULL: one by one
 } FilDelassus;
 
 typedef struct FilSystem {
@@ -95,6 +96,9 @@ FilStatus fil_system_rescale(const FilSystem *s, FilArena *arena, FilSystem *out
 
 /// x 2^power, kept finite.
 void fil_scale_by_power(int size, int power, double *x);
+
+/// Wr = W r.
+void fil_system_multiply(const FilSystem *s, const double *r, double *Wr, int threads);
 
 /// u = W r + b.
 void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads);

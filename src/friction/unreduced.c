@@ -267,8 +267,8 @@ FilStatus fil_system_unreduced(const FilFrictionProblem *problem, const FilReduc
     }
     find_diagonal(x);
     FIL_TRY(find_free_velocity(x, global, arena, &out->b));
-    out->delassus =
-        (FilDelassus){x, unreduced_diagonal, unreduced_reset, unreduced_row, unreduced_update};
+    out->delassus = (FilDelassus){
+        x, unreduced_diagonal, unreduced_reset, unreduced_row, unreduced_update, NULL};
     out->reduction = reduction;
     out->mass = mass;
     if (use->newton) {

@@ -90,10 +90,9 @@ static void spread_rows(const FilMembers *members, const FilBody *body, int firs
     }
 }
 
-// The same by way of P, which takes m solves.
-static void spread_rows_dense(const FilMembers *members, const FilBody *body, int first, int count,
-                              double *X, double *P) {
-    int m = body->dof_count, rows = 3 * count;
+// P itself, [m][m], which takes m solves.
+static void find_inverse(const FilBody *body, double *P) {
+    int m = body->dof_count;
     memset(P, 0, sizeof(double) * (size_t)m * (size_t)m);
     for (int k = 0; k < m; k++) {
         P[(ptrdiff_t)k * (m + 1)] = 1.0;
@@ -101,6 +100,13 @@ static void spread_rows_dense(const FilMembers *members, const FilBody *body, in
     if (!solve_columns(body, m, P)) { // P is symmetric
         body->table->solve(body->self, m, P);
     }
+}
+
+// The same by way of P.
+static void spread_rows_dense(const FilMembers *members, const FilBody *body, int first, int count,
+                              double *X, double *P) {
+    int m = body->dof_count, rows = 3 * count;
+    find_inverse(body, P);
     for (int c = 0; c < m; c++) {
         const double *column = P + (ptrdiff_t)c * m;
         for (int k = 0; k < count; k++) {
@@ -159,10 +165,32 @@ void fil_members_matrix(const FilMembers *members, const FilBody *body, int inde
     multiply_rows(members, members->start[index], fil_members_count(members, index), room, W);
 }
 
+// H P H^T of one contact.
+static void find_block(const FilIncidence *incidence, const double *P, ptrdiff_t m, double *W) {
+    int width = incidence->width;
+    for (int e = 0; e < 9; e++) {
+        const double *H = incidence->H + (ptrdiff_t)(e / 3) * width;
+        const double *other = incidence->H + (ptrdiff_t)(e % 3) * width;
+        double sum = 0.0;
+        for (int c = 0; c < width; c++) {
+            sum += H[c] * fil_dot(P + (incidence->first + c) * m + incidence->first, other, width);
+        }
+        W[e] = sum;
+    }
+}
+
 void fil_members_diagonal(const FilMembers *members, const FilBody *body, int index, double *room,
                           double *W) {
     int count = fil_members_count(members, index);
-    ptrdiff_t n = 3 * (ptrdiff_t)count;
+    ptrdiff_t n = 3 * (ptrdiff_t)count, m = body->dof_count;
+    if (n > m) {
+        find_inverse(body, room);
+        for (int k = 0; k < count; k++) {
+            find_block(fil_member(members, members->start[index] + k), room, m,
+                       W + 9 * (ptrdiff_t)k);
+        }
+        return;
+    }
     spread(members, body, index, room);
     memset(W, 0, sizeof(double) * 9 * (size_t)count);
     for (int k = 0; k < count; k++) {
