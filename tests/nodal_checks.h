@@ -141,6 +141,9 @@ static void check_window(const FilRod *rod, int element, double u, const double 
         int row = k / n, c = k % n, width = last - first;
         CHECK(J[k] == (c >= first && c < last ? few[row * width + c - first] : 0.0));
     }
+    for (int k = 0; !rod->table->framed && k < 3 * (last - first); k++) {
+        CHECK(few[3 * (last - first) + k] == 0.0); // contacts act on the axis
+    }
 }
 
 // Rows of the Jacobian against the change of the pose along moves.

@@ -162,6 +162,7 @@ static int fall(FilWorld *world, int steps, double tolerance, double *tips) {
         FilStepInfo info = take_step(world);
         most = info.active_count > most ? info.active_count : most;
         CHECK(info.outcome == FIL_CONVERGED && info.residual.scaled <= tolerance);
+        CHECK(info.iterations == 0 || info.residual.scaled > 0.0); // the rough rounds do not count
     }
     tips_of(world, tips);
     fil_world_destroy(world);
@@ -180,9 +181,41 @@ static void a_heap_moves_the_same_with_and_without_its_matrix(void) {
 }
 
 typedef struct Seen {
-    int problems;
+    int problems, products;
     bool formed;
+    double worst; // of the product and its diagonal against W, relative
 } Seen;
+
+// How far a product is from W r for some r, and its diagonal from that of W.
+static double compare_product(const FilFrictionProblem *problem) {
+    const FilBlockRows *W = &problem->blocks;
+    const int n = problem->block_count;
+    double *r = answer_array(3 * n), *Wr = answer_array(3 * n), most = 0.0, worst = 0.0;
+    for (int k = 0; k < 3 * n; k++) {
+        r[k] = k / 3 % 4 == 0 ? 0.0 : sin(1.0 + 3.7 * k); // some impulses are 0
+    }
+    problem->product.multiply(problem->product.user, r, Wr);
+    for (int i = 0; i < n; i++) {
+        double u[3] = {0.0, 0.0, 0.0};
+        for (int k = W->start[i]; k < W->start[i + 1]; k++) {
+            const double *block = W->value + 9 * (ptrdiff_t)k;
+            for (int e = 0; e < 9; e++) {
+                u[e / 3] += block[e] * r[3 * W->column[k] + e % 3];
+                if (W->column[k] == i) {
+                    worst = fmax(worst, fabs(block[e] - problem->product.diagonal[9 * i + e]) /
+                                            fabs(block[0]));
+                }
+            }
+        }
+        for (int row = 0; row < 3; row++) {
+            most = fmax(most, fabs(u[row]));
+            worst = fmax(worst, fabs(u[row] - Wr[3 * i + row]) / fmax(most, 1e-300));
+        }
+    }
+    free(r);
+    free(Wr);
+    return worst;
+}
 
 static void look(void *user, const FilFrictionProblem *problem, const double *r,
                  const bool *fresh) {
@@ -192,6 +225,10 @@ static void look(void *user, const FilFrictionProblem *problem, const double *r,
     seen->problems++;
     seen->formed =
         seen->formed && problem->form == FIL_FORM_BLOCKS && problem->blocks.start != NULL;
+    if (problem->product.multiply != NULL) {
+        seen->products++;
+        seen->worst = fmax(seen->worst, compare_product(problem));
+    }
 }
 
 static void whoever_watches_a_heap_is_shown_its_matrix(void) {
@@ -205,6 +242,7 @@ static void whoever_watches_a_heap_is_shown_its_matrix(void) {
         (void)fall(world, STEPS, 1e-5, tips[k]);
     }
     CHECK(seen.problems >= STEPS && seen.formed);
+    CHECK(seen.products > 0 && seen.worst < 1e-9);
     for (int k = 0; k < 3 * STRANDS; k++) {
         CHECK(tips[0][k] == tips[1][k]);
     }

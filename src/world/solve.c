@@ -264,7 +264,7 @@ static FilStatus begin_active(FilWorld *world, FilWorldTry *step, const FilRows 
     return FIL_OK;
 }
 
-// Show a problem to whoever looks, always with W.
+// Show a problem to whoever looks, always with W; with its product where that is what is solved.
 static FilStatus show_problem(FilWorld *world, const FilWorldTry *step, const FilRows *rows,
                               const Active *active, const FilFrictionProblem *problem,
                               const double *r, FilError *error) {
@@ -274,6 +274,7 @@ static FilStatus show_problem(FilWorld *world, const FilWorldTry *step, const Fi
     if (problem->form == FIL_FORM_PRODUCT) {
         FIL_TRY(fil_world_problem_build(world, step, rows, active->list, active->count, &formed,
                                         error));
+        formed.product = problem->product;
     }
     if (fresh == NULL) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
@@ -386,8 +387,7 @@ static bool is_heap(const Solving *solving) {
     const FilWorld *world = solving->world;
     const FilRows *rows = &solving->rows;
     double sum = 0.0, cubes = 0.0;
-    if (world->def.solver.solver != FIL_SOLVER_AUTO ||
-        settings_of(world).solver != FIL_SOLVER_AUTO ||
+    if (settings_of(world).solver != FIL_SOLVER_AUTO ||
         world->def.solver.tolerance < PRODUCT_TOLERANCE) {
         return false;
     }
