@@ -126,7 +126,7 @@ static void what_a_product_cannot_do_is_said(void) {
 
 // --- a heap in the world -------------------------------------------------------------------------
 
-enum { STRANDS = 16, STEPS = 4 };
+enum { STRANDS = 16, STEPS = 4, GRID = 30 };
 
 // Strands side by side in layers, one upon the other, that begin to fall.
 static FilWorld *make_heap(int elements, double tolerance, int threads) {
@@ -248,6 +248,45 @@ static void whoever_watches_a_heap_is_shown_its_matrix(void) {
     }
 }
 
+// Two layers of strands that cross; the upper one is higher by `gap` than where it touches. Each
+// strand has few contacts beside its unknowns.
+static FilWorld *make_grid(double gap) {
+    FilWorldDef def = fil_world_def_default();
+    def.solver.thread_count = 1;
+    def.solver.tolerance = 1e-5;
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    (void)add_floor(world);
+    for (int k = 0; k < 2 * GRID; k++) {
+        bool upper = k >= GRID;
+        FilRodDef rod = log_def(FIL_ROD_CHAIN, upper ? 0.03 + gap : 0.01);
+        rod.element_count = 60;
+        rod.root.position[upper ? 0 : 1] = 0.03 * (k % GRID) + 0.05;
+        if (upper) {
+            const double across[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
+            memcpy(rod.root.axis, across, sizeof across);
+        }
+        (void)add_rod(world, &rod, 1);
+    }
+    return world;
+}
+
+static void strands_with_few_contacts_keep_what_these_do_to_each_other(void) {
+    FilWorld *world = make_grid(0.0);
+    Seen seen = {.formed = true};
+    fil_world_watch_problems(world, look, &seen);
+    CHECK(take_step(world).active_count >= GRID * GRID);
+    CHECK(seen.products > 0 && seen.worst < 1e-9);
+    fil_world_destroy(world);
+}
+
+static void overlaps_in_a_heap_are_taken_out(void) {
+    FilWorld *world = make_grid(-0.002);
+    CHECK(take_step(world).penetration > 1e-3);
+    FilStepInfo info = take_step(world);
+    CHECK(info.outcome == FIL_CONVERGED && info.penetration < 5e-4);
+    fil_world_destroy(world);
+}
+
 // It is large enough to make use of a second one.
 static void a_heap_moves_the_same_on_two_threads(void) {
     double tips[2][3 * STRANDS];
@@ -264,6 +303,8 @@ static void a_heap_moves_the_same_on_two_threads(void) {
     X(what_a_product_cannot_do_is_said)                           \
     X(a_heap_moves_the_same_with_and_without_its_matrix)          \
     X(whoever_watches_a_heap_is_shown_its_matrix)                 \
+    X(strands_with_few_contacts_keep_what_these_do_to_each_other) \
+    X(overlaps_in_a_heap_are_taken_out)                           \
     X(a_heap_moves_the_same_on_two_threads)
 
 CHECK_MAIN(TESTS)
