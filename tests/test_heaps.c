@@ -223,9 +223,9 @@ static void look(void *user, const FilFrictionProblem *problem, const double *r,
     (void)r;
     (void)fresh;
     seen->problems++;
-    seen->formed =
-        seen->formed && problem->form == FIL_FORM_BLOCKS && problem->blocks.start != NULL;
-    if (problem->product.multiply != NULL) {
+    const bool formed = problem->form == FIL_FORM_BLOCKS && problem->blocks.start != NULL;
+    seen->formed = seen->formed && formed;
+    if (formed && problem->product.multiply != NULL) {
         seen->products++;
         seen->worst = fmax(seen->worst, compare_product(problem));
     }
