@@ -20,9 +20,9 @@ static CliStatus worse(CliStatus a, CliStatus b) {
 
 // --- growth --------------------------------------------------------------------------------------
 
-static void print_growth(int strands, const BenchRun *run, bool json) {
+static void print_growth(const char *scene, int strands, const BenchRun *run, bool json) {
     if (json) {
-        (void)printf("{\"table\":\"growth\",\"strands\":%d", strands);
+        (void)printf("{\"table\":\"growth\",\"scene\":\"%s\",\"strands\":%d", scene, strands);
         bench_world_print_json(run);
         (void)puts("}");
     } else {
@@ -34,29 +34,64 @@ static void print_growth(int strands, const BenchRun *run, bool json) {
     (void)fflush(stdout);
 }
 
-CliStatus bench_world_growth(const BenchOptions *options) {
-    enum { SIZES = 5 };
-    const int first = options->quick ? 3 : 10;
+enum { SIZES = 5, CHANGES = 5, CHANGE_LENGTH = 64 };
+
+// A scene that is doubled four times.
+typedef struct Growth {
+    const char *scene, *title;
+    int first; // strands
+    int steps; // 0: all of the scene
+    void (*change)(int strands, char changes[CHANGES][CHANGE_LENGTH]);
+} Growth;
+
+// Two bundles of half of the strands each, as far from each other and driven as far into each other
+// as their radii say.
+static void change_bundles(int strands, char changes[CHANGES][CHANGE_LENGTH]) {
+    const int count = strands / 2;
+    const double part = sqrt(count / 1096.0); // of the radius of the bundles of the scene
+    for (int k = 0; k < 2; k++) {
+        (void)snprintf(changes[k], CHANGE_LENGTH, "bundles[%d].count=%d", k, count);
+    }
+    (void)snprintf(changes[2], CHANGE_LENGTH, "bundles[1].rod.root.at[2]=%.2f mm",
+                   84.0 * part + 4.0);
+    (void)snprintf(changes[3], CHANGE_LENGTH, "bundles[1].rod.root.motion.keys[1].at[2]=%.2f mm",
+                   -32.0 * part - 4.0);
+    (void)snprintf(changes[4], CHANGE_LENGTH, "bundles[1].rod.tip.motion.keys[1].at[2]=%.2f mm",
+                   -32.0 * part - 4.0);
+}
+
+static void change_heap(int strands, char changes[CHANGES][CHANGE_LENGTH]) {
+    (void)snprintf(changes[0], CHANGE_LENGTH, "bundles[0].count=%d", strands);
+}
+
+static const Growth growths[] = {
+    {"bundle-drop", "the two bundles of bundle-drop", 136, 0, change_bundles},
+    {"spaghetti-76", "a heap: spaghetti-76, which lands, and 200 steps more", 10, 265, change_heap},
+};
+
+static CliStatus measure_growth(const Growth *growth, const BenchOptions *options) {
+    const int first = options->quick ? growth->first / 3 : growth->first;
     CliStatus worst = CLI_FINE;
     BenchFit wall = {0}, cpu = {0};
     if (!options->json) {
-        (void)printf("\nGrowth: the bundle of spaghetti-76 with its strands doubled four times: it "
-                     "lands, and 200 steps more.\nAt least n^1.3, hoped for n^1.1; the seed n^2. "
-                     "* marks what was cut, and does not count.\n\n"
+        (void)printf("\nGrowth: %s, strands doubled four times.\nAt least n^1.3, hoped for n^1.1; "
+                     "the seed n^2. * marks what was cut, and does not count.\n\n"
                      "%8s  %10s %10s %6s %9s %9s %8s %7s %12s\n",
-                     "strands", "contacts", "press", "nu", "s/step", "cpu", "residual", "unconv",
-                     "us/contact");
+                     growth->title, "strands", "contacts", "press", "nu", "s/step", "cpu",
+                     "residual", "unconv", "us/contact");
     }
     for (int k = 0; k < SIZES && !cli_is_interrupted(); k++) {
-        char change[64];
+        char changes[CHANGES][CHANGE_LENGTH] = {""};
         BenchRun run;
-        BenchPlan plan = bench_scene_plan("spaghetti-76", options);
-        (void)snprintf(change, sizeof change, "bundles[0].count=%d", first << k);
-        bench_scene_change(&plan, change);
-        plan.steps = plan.steps > 0 ? plan.steps : 265; // it lands, and 200 more
+        BenchPlan plan = bench_scene_plan(growth->scene, options);
+        growth->change(first << k, changes);
+        for (int c = 0; c < CHANGES && changes[c][0] != '\0'; c++) {
+            bench_scene_change(&plan, changes[c]);
+        }
+        plan.steps = plan.steps > 0 ? plan.steps : growth->steps;
         worst = worse(worst, bench_scene_run(&plan, &run));
         if (run.steps > 0 && run.window_contacts > 0.0) {
-            print_growth(first << k, &run, options->json);
+            print_growth(growth->scene, first << k, &run, options->json);
         }
         if (run.window_contacts > 0.0 && !run.cut) { // others show another part of the motion
             bench_fit_add(&wall, run.window_contacts, run.median);
@@ -64,13 +99,23 @@ CliStatus bench_world_growth(const BenchOptions *options) {
         }
     }
     if (options->json) {
-        (void)fputs("{\"table\":\"growth-exponent\"", stdout);
+        (void)printf("{\"table\":\"growth-exponent\",\"scene\":\"%s\"", growth->scene);
         cli_print_json_number("exponent", bench_fit_exponent(&wall));
         cli_print_json_number("cpu_exponent", bench_fit_exponent(&cpu));
         (void)puts("}");
     } else {
         (void)printf("   time grows as n^%.2f by the clock, n^%.2f of the processor\n",
                      bench_fit_exponent(&wall), bench_fit_exponent(&cpu));
+    }
+    return worst;
+}
+
+CliStatus bench_world_growth(const BenchOptions *options) {
+    CliStatus worst = CLI_FINE;
+    for (size_t k = 0; k < sizeof growths / sizeof *growths && !cli_is_interrupted(); k++) {
+        if (bench_scene_is_wanted(options, growths[k].scene, growths[k].scene)) {
+            worst = worse(worst, measure_growth(&growths[k], options));
+        }
     }
     return worst;
 }

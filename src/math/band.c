@@ -58,27 +58,76 @@ static inline ALWAYS_INLINE int factor(int n, int width, double *a) {
     return 0;
 }
 
-static inline ALWAYS_INLINE void solve(int n, int width, const double *restrict a,
-                                       double *restrict x) {
-    int full = n - width > 0 ? n - width : 0;
-    for (int i = 0; i < n; i++) {
+// L y = x from row `from` on, in place.
+static inline ALWAYS_INLINE void forward(int n, int width, int from, const double *restrict a,
+                                         double *restrict x) {
+    for (int i = from; i < n; i++) {
         const double *row = a + (ptrdiff_t)i * (width + 1);
-        const int below = i < full ? width : n - 1 - i;
+        const int below = n - 1 - i < width ? n - 1 - i : width;
         for (int j = 1; j <= below; j++) {
             x[i + j] -= row[j] * x[i];
         }
     }
-    for (int i = 0; i < n; i++) {
-        x[i] *= a[(ptrdiff_t)i * (width + 1)];
-    }
-    for (int i = n - 1; i >= 0; i--) {
+}
+
+// L^T x = D^-1 y down to row `to`, in place. What is known last, x[i + 1], comes last.
+static inline ALWAYS_INLINE void backward(int n, int width, int to, const double *restrict a,
+                                          double *restrict x) {
+    for (int i = n - 1; i >= to; i--) {
         const double *row = a + (ptrdiff_t)i * (width + 1);
-        const int below = i < full ? width : n - 1 - i;
-        double sum[2] = {0.0, 0.0};
-        for (int j = below; j >= 1; j--) { // x[i + 1] comes last: it is known last
-            sum[j & 1] += row[j] * x[i + j];
+        const int below = n - 1 - i < width ? n - 1 - i : width;
+        double sum = x[i] * row[0];
+        for (int j = below; j >= 1; j--) {
+            sum -= row[j] * x[i + j];
         }
-        x[i] -= sum[0] + sum[1];
+        x[i] = sum;
+    }
+}
+
+enum { WIDEST = 10 }; // of the widths below
+
+// The same for a width that the compiler knows: the numbers at hand stay in registers, and a row
+// waits for no more than one product and one difference of the row before.
+static inline ALWAYS_INLINE void solve_known(int n, int width, const double *restrict a,
+                                             double *restrict x) {
+    const int full = n - width;
+    double near[WIDEST + 1];
+    if (full <= 0) {
+        forward(n, width, 0, a, x);
+        backward(n, width, 0, a, x);
+        return;
+    }
+    UNROLL for (int j = 0; j < width; j++) {
+        near[j] = x[j];
+    }
+    for (int i = 0; i < full; i++) {
+        const double *row = a + (ptrdiff_t)i * (width + 1);
+        const double known = near[0];
+        x[i] = known;
+        near[width] = x[i + width];
+        UNROLL for (int j = 1; j <= width; j++) {
+            near[j - 1] = near[j] - row[j] * known;
+        }
+    }
+    UNROLL for (int j = 0; j < width; j++) {
+        x[full + j] = near[j];
+    }
+    forward(n, width, full, a, x);
+    backward(n, width, full, a, x);
+    UNROLL for (int j = 1; j <= width; j++) {
+        near[j] = x[full - 1 + j];
+    }
+    for (int i = full - 1; i >= 0; i--) {
+        const double *row = a + (ptrdiff_t)i * (width + 1);
+        double sum = x[i] * row[0];
+        UNROLL for (int j = width; j >= 1; j--) {
+            sum -= row[j] * near[j];
+        }
+        x[i] = sum;
+        UNROLL for (int j = width; j >= 2; j--) {
+            near[j] = near[j - 1];
+        }
+        near[1] = sum;
     }
 }
 
@@ -96,13 +145,14 @@ int fil_band_factor(int n, int width, double *a) {
 void fil_band_solve(int n, int width, const double *a, double *x) {
     switch (width) {
     case 8:
-        solve(n, 8, a, x);
+        solve_known(n, 8, a, x);
         break;
     case 10:
-        solve(n, 10, a, x);
+        solve_known(n, 10, a, x);
         break;
     default:
-        solve(n, width, a, x);
+        forward(n, width, 0, a, x);
+        backward(n, width, 0, a, x);
         break;
     }
 }
