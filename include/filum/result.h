@@ -82,6 +82,8 @@ typedef struct FilFrame {
     const double *quaternion; ///< [point_count][4]
     const double *velocity;   ///< [point_count][3] m/s
     const double *curvature;  ///< [point_count][3] 1/m: twist, kappa1, kappa2
+    const double *tension;    ///< [point_count] N, along the rod; NULL: not known
+    const double *elastic;    ///< [point_count] J/m, of bending and twist; NULL: not known
     const double *rigid_position;
     const double *rigid_quaternion;
     const double *rigid_velocity;

@@ -1,0 +1,47 @@
+#ifndef FIL_LOOK_H
+#define FIL_LOOK_H
+
+/// What there is to see of a frame: one number for each point of the rods, to colour them by, to
+/// plot along them, or to take into other programs.
+
+#include "filum/result.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// One table: the fields, their names, units and what they are.
+#define FIL_FIELDS(X)                                                                          \
+    X(FIL_FIELD_ROD, "rod", "", "which rod it is")                                             \
+    X(FIL_FIELD_TENSION, "tension", "N", "force along the rod, positive where it is pulled")   \
+    X(FIL_FIELD_CURVATURE, "curvature", "1/m", "of the centreline")                            \
+    X(FIL_FIELD_TWIST, "twist", "1/m", "turn of the section by length")                        \
+    X(FIL_FIELD_ELASTIC, "elastic", "J/m", "energy of bending and twist by length")            \
+    X(FIL_FIELD_SPEED, "speed", "m/s", "of the centreline")                                    \
+    X(FIL_FIELD_FORCE, "force", "N", "of contacts, shared out to the two points next to them") \
+    X(FIL_FIELD_STATE, "state", "", "0 nothing presses, 1 it sticks, 2 it slides")
+
+#define FIL_FIELD_ENUM(code, name, unit, text) code,
+typedef enum FilField { FIL_FIELDS(FIL_FIELD_ENUM) FIL_FIELD_COUNT } FilField;
+
+/// "tension" for FIL_FIELD_TENSION; NULL when out of range. The same for units.
+FIL_API const char *fil_field_name(FilField field);
+FIL_API const char *fil_field_unit(FilField field);
+
+/// Whether the frame holds what the field needs: runs of old versions have no tension and no
+/// elastic energy.
+FIL_API bool fil_field_is_known(FilField field, const FilFrame *frame);
+
+/// values[def->point_count] of a field that is known.
+FIL_API void fil_field_compute(FilField field, const FilResultDef *def, const FilFrame *frame,
+                               double *values);
+
+/// The ends of a scale for these values: all of them but the outermost hundredth at either end.
+/// Values that are negative too get a scale that is even about 0. `scratch` has room for `count`.
+FIL_API void fil_field_range(const double *values, int count, double *scratch, double range[2]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
