@@ -68,7 +68,8 @@ static FilStatus begin(const FilSystem *s, int threads, FilArena *arena, FilNewt
     *step = (FilNewtonStep){.s = s,
                             .threads = threads,
                             .block_at = block_at,
-                            .jacobian = {.Fu = FIL_NEW(arena, double, block_at[s->n]),
+                            .jacobian = {.at = block_at,
+                                         .Fu = FIL_NEW(arena, double, block_at[s->n]),
                                          .Fr = FIL_NEW(arena, double, block_at[s->n]),
                                          .shift = FIL_NEW(arena, double, s->n),
                                          .active = FIL_NEW(arena, bool, s->n)},
@@ -222,34 +223,48 @@ static void set_mask(FilNewtonStep *step) {
     }
 }
 
+typedef struct RightSide {
+    const FilNewtonStep *step;
+    const double *F;
+    double *d;
+    bool any; // open contacts move
+} RightSide;
+
+static void fill_right_rows(void *context, int first, int last) {
+    const RightSide *right = context;
+    const FilNewtonStep *step = right->step;
+    const FilSystem *s = step->s;
+    for (int i = first; i < last; i++) {
+        if (!step->jacobian.active[i]) {
+            continue;
+        }
+        const int size = fil_system_block_size(s, i), at = s->offset[i];
+        const double *Fu = step->jacobian.Fu + step->block_at[i];
+        for (int a = 0; a < size; a++) {
+            double sum = -right->F[at + a];
+            for (int c = 0; right->any && c < size; c++) {
+                sum -= Fu[a * size + c] * step->known[at + c];
+            }
+            right->d[at + a] = sum;
+        }
+    }
+}
+
 // d = -F, less Fu W d of the open contacts in the rows of the others.
 static void fill_right_side(FilNewtonStep *step, const double *F, double *d) {
     const FilSystem *s = step->s;
     const FilJacobian *J = &step->jacobian;
-    bool any = false;
+    RightSide right = {.step = step, .F = F, .d = d};
     for (int i = 0; i < s->n; i++) {
         for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
             d[k] = J->active[i] ? 0.0 : -F[k];
-            any |= d[k] != 0.0;
+            right.any |= d[k] != 0.0;
         }
     }
-    if (any) {
+    if (right.any) {
         fil_blocks_multiply(&s->W, d, step->known, step->threads);
     }
-    for (int i = 0; i < s->n; i++) {
-        if (!J->active[i]) {
-            continue;
-        }
-        const int size = fil_system_block_size(s, i), at = s->offset[i];
-        const double *Fu = J->Fu + step->block_at[i];
-        for (int a = 0; a < size; a++) {
-            double sum = -F[at + a];
-            for (int c = 0; any && c < size; c++) {
-                sum -= Fu[a * size + c] * step->known[at + c];
-            }
-            d[at + a] = sum;
-        }
-    }
+    fil_parallel_ranges(s->n, 512, step->threads, fill_right_rows, &right);
 }
 
 // --- by GMRES ------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ FilStatus fil_newton_step_create_iterative(const FilSystem *s, int steps, int th
 
 /// Jacobian blocks, d_i x d_i row-major each, one after the other; the caller fills them.
 typedef struct FilJacobian {
+    const int64_t *at; // [n + 1] where the blocks of i begin
     double *Fu, *Fr;
     double *shift; // [n] D_i = shift_i I
     bool *active;  // [n] false: Fu = 0 and Fr = I

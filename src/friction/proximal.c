@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/timer.h"
 #include "law.h"
 #include "newton_step.h"
@@ -103,15 +104,18 @@ static bool is_zero(const double *x, int count) {
     return true;
 }
 
-static void linearise(FilProximal *x) {
+enum { GRAIN = 256 }; // contacts
+
+static void linearise_range(void *context, int first, int last) {
+    const FilProximal *x = context;
     const FilSystem *s = x->s;
-    int at = 0;
-    for (int i = 0; i < s->n; i++) {
+    for (int i = first; i < last; i++) {
         const int d = fil_system_block_size(s, i), o = s->offset[i];
         const double rho = x->rho_factor * s->rho[i] / (1.0 + x->delta);
+        double *Fu = x->J.Fu + x->J.at[i], *Fr = x->J.Fr + x->J.at[i];
         if (s->kind[i] == FIL_BLOCK_COULOMB && d == 3) {
-            x->J.active[i] = linearise_contact(s->mu[i], rho, x->shifted + o, x->r + o, x->F + o,
-                                               x->J.Fu + at, x->J.Fr + at);
+            x->J.active[i] =
+                linearise_contact(s->mu[i], rho, x->shifted + o, x->r + o, x->F + o, Fu, Fr);
         } else {
             const FilLawPoint point = {.kind = s->kind[i],
                                        .d = d,
@@ -119,39 +123,51 @@ static void linearise(FilProximal *x) {
                                        .rho = rho,
                                        .u = x->shifted + o,
                                        .r = x->r + o};
-            fil_law_function(FIL_FUNCTION_ALART_CURNIER, &point, x->F + o, x->J.Fu + at,
-                             x->J.Fr + at);
-            x->J.active[i] = !is_zero(x->J.Fu + at, d * d);
+            fil_law_function(FIL_FUNCTION_ALART_CURNIER, &point, x->F + o, Fu, Fr);
+            x->J.active[i] = !is_zero(Fu, d * d);
         }
         x->J.shift[i] = (x->delta + ROUND_OFF_SHIFT) / s->rho[i];
-        at += d * d;
     }
+}
+
+static void linearise(FilProximal *x) {
+    fil_parallel_ranges(x->s->n, GRAIN, x->task->threads, linearise_range, x);
 }
 
 // --- residuals -----------------------------------------------------------------------------------
 
-// The residual of the proximal problem, in the unit of a velocity.
-static double inner_residual(const FilProximal *x) {
+static double add_squares(void *context, int first, int last) {
+    const FilProximal *x = context;
     const FilSystem *s = x->s;
     double sum = 0.0;
-    for (int i = 0; i < s->n; i++) {
+    for (int i = first; i < last; i++) {
         const double rho = s->rho[i] / (1.0 + x->delta);
         sum += fil_law_natural(s->kind[i], fil_system_block_size(s, i), s->mu[i], rho,
                                x->shifted + s->offset[i], x->r + s->offset[i], NULL) /
                (rho * rho);
     }
-    return sqrt(sum);
+    return sum;
 }
 
-static void find_velocity(FilProximal *x) {
+// The residual of the proximal problem, in the unit of a velocity.
+static double inner_residual(FilProximal *x) {
+    return sqrt(fil_parallel_sum(x->s->n, x->task->threads, add_squares, x));
+}
+
+static void shift_range(void *context, int first, int last) {
+    const FilProximal *x = context;
     const FilSystem *s = x->s;
-    fil_system_velocity(s, x->r, x->u, x->task->threads);
-    for (int i = 0; i < s->n; i++) {
+    for (int i = first; i < last; i++) {
         const double shift = x->delta / s->rho[i];
         for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
             x->shifted[k] = x->u[k] + shift * (x->r[k] - x->p[k]);
         }
     }
+}
+
+static void find_velocity(FilProximal *x) {
+    fil_system_velocity(x->s, x->r, x->u, x->task->threads);
+    fil_parallel_ranges(x->s->n, GRAIN, x->task->threads, shift_range, x);
 }
 
 // The true residual; keeps the best iterate. True when it is good enough.

@@ -122,7 +122,8 @@ static FilStatus prepare_part(const FilSystem *s, FilArena *arena, FilArena *scr
                               &primal));
     FIL_TRY(fil_primal_step_create(primal, &part->s, 1, arena, scratch, &part->step, &flops));
     FIL_TRY(fil_primal_step_reserve(part->step, arena));
-    part->J = (FilJacobian){.Fu = FIL_NEW(arena, double, squares[part->count]),
+    part->J = (FilJacobian){.at = squares,
+                            .Fu = FIL_NEW(arena, double, squares[part->count]),
                             .Fr = FIL_NEW(arena, double, squares[part->count]),
                             .shift = FIL_NEW(arena, double, part->count),
                             .active = FIL_NEW(arena, bool, part->count)};

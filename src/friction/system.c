@@ -512,7 +512,7 @@ static double add_squares(void *context, int first, int last) {
 double fil_system_square(const FilSystem *s, FilMeasure measure, const double *u, const double *r,
                          int threads) {
     Square x = {s, measure, u, r};
-    return fil_parallel_sum(s->n, s->n > 4096 ? threads : 1, add_squares, &x);
+    return fil_parallel_sum(s->n, s->n > 2048 ? threads : 1, add_squares, &x);
 }
 
 bool fil_system_is_steep_lawful(const FilSystem *s, const double *u, const double *r, double scaled,

@@ -14,17 +14,19 @@
 //
 // Memory of C. Supernodes are worked off children first, so a stack would do if a parent did not
 // have to be written while its children are read: there are two stacks, for even and odd depth.
-// Every task (a set of subtrees, see cut_into_tasks) has a pair of its own.
+// Every task (a set of subtrees or a path, see block_lu_tasks.c) has a pair of its own.
 //
-// Threads. First the tasks, each by one thread, handed out longest first; then the fronts above
-// them, one after the other, the large ones by all threads (front.c). Same bits for any number of
-// threads: a front adds its children in a fixed order, and the kernels give the same bits however a
-// product is cut. The solution goes up and down the tree in the same two phases.
+// Threads. First the subtrees, each by one thread, and the links above them, each by the thread
+// that finished the last of its children; then the fronts above those, one after the other, the
+// large ones by all threads (front.c). Same bits for any number of threads: a front adds its
+// children in a fixed order, and the kernels give the same bits however a product is cut. The
+// solution goes up the tree in the same way; down, subtrees alone are shared out.
 #include "block_lu_private.h"
 
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -407,26 +409,71 @@ static FilFront front_of(const FilBlockLu *lu, const Supernode *s) {
                       .inverse = lu->inverse + s->unknown};
 }
 
+// --- up the tree ---------------------------------------------------------------------------------
+
+typedef struct Climb {
+    const FilBlockLu *lu;
+    void (*body)(void *context, int t); // for supernode t, whose children are done
+    void *context;
+} Climb;
+
+// Supernode t is done: if its parent is a link that waited for nothing else it joins `ready`, a
+// list of links that may begin. Returns the list.
+static int tell_parent(const FilBlockLu *lu, int t, int ready) {
+    const int p = lu->node[t].parent;
+    if (p < 0 || lu->node[p].task < lu->leaf_count || atomic_fetch_sub(&lu->waits_for[p], 1) > 1) {
+        return ready;
+    }
+    lu->next_ready[p] = ready;
+    return p;
+}
+
+static void climb_from(void *context, int task) {
+    const Climb *climb = context;
+    const FilBlockLu *lu = climb->lu;
+    int ready = -1;
+    for (int i = lu->task_begin[task]; i < lu->task_begin[task + 1]; i++) {
+        climb->body(climb->context, lu->task_node[i]);
+    }
+    for (int i = lu->task_begin[task]; i < lu->task_begin[task + 1]; i++) {
+        ready = tell_parent(lu, lu->task_node[i], ready);
+    }
+    while (ready != -1) {
+        const int t = ready;
+        ready = lu->next_ready[t];
+        climb->body(climb->context, t);
+        ready = tell_parent(lu, t, ready);
+    }
+}
+
+// Subtrees and links.
+static void climb_tasks(const FilBlockLu *lu, int threads, void (*body)(void *context, int t),
+                        void *context) {
+    Climb climb = {.lu = lu, .body = body, .context = context};
+    for (int i = lu->task_begin[lu->leaf_count]; i < lu->task_begin[lu->task_count]; i++) {
+        int children = 0;
+        const int t = lu->task_node[i];
+        for (int c = lu->node[t].first_child; c != -1; c = lu->node[c].next_sibling) {
+            children++;
+        }
+        atomic_init(&lu->waits_for[t], children);
+    }
+    fil_parallel_for(lu->leaf_count, threads, climb_from, &climb);
+}
+
 typedef struct FactorJob {
     const FilBlockLu *lu;
     const Supernode *node;
     const double *value, *diagonal;
 } FactorJob;
 
-static void factor_one(const FactorJob *job, int t) {
+static void factor_one(void *context, int t) {
+    const FactorJob *job = context;
     const FilBlockLu *lu = job->lu;
     const Supernode *s = &lu->node[t];
     const FilFront front = front_of(lu, s);
     assemble(lu, s, job->value, job->diagonal);
     lu->replaced[t] = fil_front_factor(&front);
-}
-
-static void factor_task(void *context, int task) {
-    const FactorJob *job = context;
-    const FilBlockLu *lu = job->lu;
-    for (int i = lu->task_begin[task]; i < lu->task_begin[task + 1]; i++) {
-        factor_one(job, lu->task_node[i]);
-    }
 }
 
 // Rows first .. last - 1 of a front, the pivots counted before the others.
@@ -489,7 +536,7 @@ static void factor_top(FactorJob *job) {
 int fil_block_lu_factor(FilBlockLu *lu, const double *value, const double *diagonal) {
     FIL_ASSERT(lu->reserved);
     FactorJob job = {.lu = lu, .value = value, .diagonal = diagonal};
-    fil_parallel_for(lu->task_count, lu->threads, factor_task, &job);
+    climb_tasks(lu, lu->threads, factor_one, &job);
     factor_top(&job);
     int replaced = 0;
     for (int t = 0; t < lu->supernode_count; t++) {
@@ -662,11 +709,9 @@ static void solve_backward(const FilBlockLu *lu, const Supernode *s, int threads
     }
 }
 
-static void forward_task(void *context, int task) {
+static void forward_one(void *context, int t) {
     const FilBlockLu *lu = ((const SolveJob *)context)->lu;
-    for (int i = lu->task_begin[task]; i < lu->task_begin[task + 1]; i++) {
-        solve_forward(lu, &lu->node[lu->task_node[i]], 1);
-    }
+    solve_forward(lu, &lu->node[t], 1);
 }
 
 static void backward_task(void *context, int task) {
@@ -681,12 +726,12 @@ static int threads_for(const FilBlockLu *lu, const Supernode *s) {
     return (double)s->k * (s->k + 2.0 * s->u) > 1e6 ? lu->threads : 1;
 }
 
-// Subtrees by tasks, then the fronts above them; backwards the other way round.
+// Subtrees and links, then the fronts above them; backwards the other way round.
 static void solve_tree(const FilBlockLu *lu) {
     SolveJob job = {.lu = lu};
     const int top = lu->task_begin[lu->task_count];
-    const int threads = lu->panel_size > 1000000 ? lu->threads : 1; // worth waking them for
-    fil_parallel_for(lu->task_count, threads, forward_task, &job);
+    const int threads = lu->panel_size > 100000 ? lu->threads : 1; // 0.1 ms: worth waking them for
+    climb_tasks(lu, threads, forward_one, &job);
     for (int i = top; i < lu->supernode_count; i++) {
         const Supernode *s = &lu->node[lu->task_node[i]];
         solve_forward(lu, s, threads_for(lu, s));
@@ -695,7 +740,13 @@ static void solve_tree(const FilBlockLu *lu) {
         const Supernode *s = &lu->node[lu->task_node[i]];
         solve_backward(lu, s, threads_for(lu, s));
     }
-    fil_parallel_for(lu->task_count, threads, backward_task, &job);
+    for (int t = lu->supernode_count - 1; t >= 0; t--) {
+        const Supernode *s = &lu->node[t];
+        if (s->task >= lu->leaf_count) {
+            solve_backward(lu, s, 1);
+        }
+    }
+    fil_parallel_for(lu->leaf_count, threads, backward_task, &job);
 }
 
 bool fil_block_lu_solve(FilBlockLu *lu, double *x) {

@@ -21,7 +21,7 @@ typedef struct Supernode {
     int entry_begin, entry_end;
     int parent; // -1: none
     int first_child, next_sibling;
-    int task; // that factors it; -1: factored after all tasks, by all threads
+    int task; // that factors it, see below; -1: factored after all tasks, by all threads
     int parity;
     // fixed by the choice of active blocks; counts of unknowns
     int k, u;               // pivots, rows
@@ -52,23 +52,27 @@ typedef struct Run {
 struct FilBlockLu {
     const FilDenseKernels *kernels;
     int n, unknowns;
-    int supernode_count, task_count, local_count, row_count;
+    int supernode_count, local_count, row_count;
+    int leaf_count; // tasks that are whole subtrees, handed out in turn
+    int task_count; // the others are paths of links: each link waits for its children
     int threads;
     bool reserved;
-    Supernode *node;   // [supernode_count]
-    Entry *entry;      // [row_start[n]] by supernode
-    int *order;        // [n] position -> block
-    int *size;         // [n] by position
-    int *natural;      // [n] by position: first unknown in the caller's numbering
-    ptrdiff_t *square; // [n] by position: the block's place in D
-    int *rows;         // [row_count] positions
-    int *row_parent;   // [row_count] the same block among the local blocks of the parent
-    int *task_begin;   // [task_count + 1] into task_node
-    int *task_node;    // [supernode_count] tasks in turn, then the nodes that have none
-    bool *active;      // [n] by position
-    int *local;        // [local_count] place of a local block (pivot, or k4 + row); -1: inactive
-    int *unknown;      // [n] by position: first unknown in the new numbering
-    Run *run;          // [row_count]
+    Supernode *node;        // [supernode_count]
+    Entry *entry;           // [row_start[n]] by supernode
+    int *order;             // [n] position -> block
+    int *size;              // [n] by position
+    int *natural;           // [n] by position: first unknown in the caller's numbering
+    ptrdiff_t *square;      // [n] by position: the block's place in D
+    int *rows;              // [row_count] positions
+    int *row_parent;        // [row_count] the same block among the local blocks of the parent
+    int *task_begin;        // [task_count + 1] into task_node
+    int *task_node;         // [supernode_count] tasks in turn, then the nodes that have none
+    _Atomic int *waits_for; // [supernode_count] links: children that are not done yet
+    int *next_ready;        // [supernode_count] links: the next of those that may begin
+    bool *active;           // [n] by position
+    int *local;   // [local_count] place of a local block (pivot, or k4 + row); -1: inactive
+    int *unknown; // [n] by position: first unknown in the new numbering
+    Run *run;     // [row_count]
     FilBlockLuInfo info;
     ptrdiff_t panel_size, contribution_size, carry_size; // doubles, for the active blocks
     // numeric
