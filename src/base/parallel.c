@@ -66,11 +66,12 @@ void fil_parallel_ranges(int count, int grain, int threads,
         }
         return;
     }
+    // about eight pieces for every thread: halves would often be of unequal cost
 #pragma omp parallel num_threads(threads)
     {
         const int before = thread_index;
         thread_index = omp_get_thread_num();
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, (range_count - 1) / (8 * threads) + 1)
         for (int k = 0; k < range_count; k++) {
             body(context, k * grain, end_range(k * grain, count, grain));
         }

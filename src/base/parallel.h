@@ -19,8 +19,8 @@ void fil_parallel_for(int count, int threads, void (*body)(void *context, int it
 void fil_one_at_a_time(void (*body)(void *context), void *context);
 
 /// Call body(context, first, last) for the ranges [0, grain), [grain, 2 grain), ... that make up
-/// [0, count), in any order, each thread a contiguous run of them. For many small items of equal
-/// cost. The ranges depend on `count` and `grain` (at least 1) alone.
+/// [0, count), in any order, several in turn each time that a thread is free. For many small items.
+/// The ranges depend on `count` and `grain` (at least 1) alone.
 void fil_parallel_ranges(int count, int grain, int threads,
                          void (*body)(void *context, int first, int last), void *context);
 
