@@ -64,10 +64,18 @@ typedef struct Boxing {
     bool plain;     // it knows capsules only, none of them asleep or joined
 } Boxing;
 
+// the library's fmin() and fmax() are calls
+static double lower(double a, double b) {
+    return b < a ? b : a;
+}
+static double higher(double a, double b) {
+    return b > a ? b : a;
+}
+
 static void box_around(FilBox *box, const double p[3], double by) {
     for (int k = 0; k < 3; k++) {
-        box->low[k] = fmin(box->low[k], p[k] - by);
-        box->high[k] = fmax(box->high[k], p[k] + by);
+        box->low[k] = lower(box->low[k], p[k] - by);
+        box->high[k] = higher(box->high[k], p[k] + by);
     }
 }
 
@@ -121,15 +129,15 @@ static bool has_box(const FilWorld *world, const FilPiece *piece) {
 // How far the ends of a capsule went since the step before, beside what v foresaw.
 static double follow_ends(const Boxing *boxing, const FilPiece *piece) {
     const FilNear *near = &boxing->world->near;
-    double way = 0.0;
+    double most = 0.0;
     for (int end = 0; end < 2; end++) {
         ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
         double between[3];
         fil_subtract3(boxing->step->points + at, near->points + at, between);
         fil_add3(-boxing->elapsed, near->rates + at, between);
-        way = fmax(way, fil_norm3(between));
+        most = higher(most, fil_dot3(between, between));
     }
-    return way;
+    return sqrt(most);
 }
 
 // How much faster or slower than foreseen they are.
@@ -139,13 +147,14 @@ static double compare_rates(const Boxing *boxing, const FilPiece *piece) {
         ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
         double between[3];
         fil_subtract3(boxing->step->rates + at, boxing->world->near.rates + at, between);
-        most = fmax(most, fil_norm3(between));
+        most = higher(most, fil_dot3(between, between));
     }
-    return most;
+    return sqrt(most);
 }
 
-static void find_axis(const FilWorldTry *step, const double *rates, const FilPiece *piece,
-                      FilAxis *axis) {
+static void find_axis(const FilWorld *world, const FilWorldTry *step, const double *rates,
+                      const FilPiece *piece, FilAxis *axis) {
+    const FilBody *body = &world->bodies[piece->body];
     ptrdiff_t a = 3 * (ptrdiff_t)piece->point[0], b = 3 * (ptrdiff_t)piece->point[1];
     double spin[3];
     for (int k = 0; k < 3; k++) {
@@ -157,6 +166,8 @@ static void find_axis(const FilWorldTry *step, const double *rates, const FilPie
     axis->length = fil_norm3(axis->half);
     axis->spin = fil_norm3(spin);
     axis->speed = round_up * (fil_norm3(axis->rate) + axis->spin);
+    axis->radius = body->radius;
+    axis->margin = body->margin;
     axis->body = piece->body;
     axis->point = piece->point[0];
 }
@@ -177,7 +188,7 @@ static void box_range(void *context, int first, int last) {
         if (has_box(world, piece) && fil_piece_is_capsule(world, piece)) {
             const FilBody *body = &world->bodies[piece->body];
             box_capsule(world, step, piece, box);
-            find_axis(step, kept ? near->rates : step->rates, piece, &step->axes[i]);
+            find_axis(world, step, kept ? near->rates : step->rates, piece, &step->axes[i]);
             near->path[i] += kept ? follow_ends(boxing, piece) : 0.0;
             const double ahead = kept ? step->dt * compare_rates(boxing, piece) : 0.0;
             step->reach[i] = round_up * (near->path[i] + body->radius + body->margin + ahead);
@@ -217,7 +228,7 @@ static void ask_range(void *context, int first, int last) {
             box_around(box, ahead, near->budget[i]);
         }
         if (capsule) {
-            find_axis(step, step->rates, piece, &step->axes[i]);
+            find_axis(world, step, step->rates, piece, &step->axes[i]);
         }
     }
 }

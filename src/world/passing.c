@@ -8,8 +8,15 @@
 //
 // At the start the centrelines of a pair were at least the sum of the radii apart, less the deepest
 // overlap of all contacts. Pairs that did not go as far as that together cannot have met, nor those
-// whose swept boxes, without radius, are apart; the others are tested (collide/sweep.h). Of most
-// pairs of rods the bounds of near.c say that they were farther apart than they went.
+// whose swept boxes, without radius, are apart; the others are tested (collide/sweep.h).
+//
+// Few pairs come to that. Where the axes were d apart at the start, and no point of one went farther
+// than w as seen from a point of the other, they are d - w apart at least, on the way and at the
+// end. Two capsules with
+//     d - w > r_a + r_b - p,    p the overlap that a step may bring,
+// neither met nor were pressed: the bounds of near.c give a d that is nearly exact where it counts.
+// For a capsule and a solid of radius r_a and 0, d is what the axis is outside of the sphere around
+// the solid.
 #include "passing.h"
 
 #include <math.h>
@@ -116,10 +123,6 @@ static bool did_pass(const Sweeping *sweeping, const int pair[2]) {
     return met > 0.0 && met <= 1.0; // what was inside already did not come in now
 }
 
-static double radius_of(const FilWorld *world, const FilPiece *piece) {
-    return fil_piece_is_capsule(world, piece) ? world->bodies[piece->body].radius : 0.0;
-}
-
 // Whether a rod overlaps another one or a solid by more than it may, at the start (0) or the end
 // (1).
 static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPiece *b, int when) {
@@ -160,11 +163,10 @@ static bool did_press(const Sweeping *sweeping, const int pair[2]) {
 }
 
 // How far two capsules went relative to each other, at most.
-static double way_between(const Sweeping *sweeping, const FilPiece *a, const FilPiece *b) {
+static double way_between(const Sweeping *sweeping, const FilAxis *a, const FilAxis *b) {
     double way[2][2][3], most = 0.0;
     for (int k = 0; k < 4; k++) {
-        const FilPiece *piece = k < 2 ? a : b;
-        ptrdiff_t at = 3 * (ptrdiff_t)piece->point[k % 2];
+        ptrdiff_t at = 3 * (ptrdiff_t)((k < 2 ? a : b)->point + k % 2);
         fil_subtract3(sweeping->after + at, sweeping->step->points + at, way[k / 2][k % 2]);
     }
     for (int k = 0; k < 4; k++) {
@@ -176,66 +178,106 @@ static double way_between(const Sweeping *sweeping, const FilPiece *a, const Fil
     return sqrt(most);
 }
 
-// Whether two capsules were so far apart, for how they moved, that they do not touch on the way.
-static bool stayed_apart(const Sweeping *sweeping, int k, const double radii[2]) {
+// The radii of a pair, 0 of a solid, and how deep a step may press one into the other.
+typedef struct Radii {
+    double sum, depth;
+} Radii;
+
+static Radii radii_of(const Sweeping *sweeping, const int pair[2]) {
+    const double a = sweeping->step->axes[pair[0]].radius, b = sweeping->step->axes[pair[1]].radius;
+    const double sum = a + b, least = a < b ? a : b;
+    return (Radii){sum, most_pressed * (least > 0.0 ? least : sum)};
+}
+
+// Whether two capsules were so far apart, for how they moved, that nothing can have happened.
+static bool stayed_apart(const Sweeping *sweeping, int k, Radii radii) {
     const FilWorld *world = sweeping->world;
     const int *pair = sweeping->step->pairs[k];
+    const FilAxis *a = &sweeping->step->axes[pair[0]], *b = &sweeping->step->axes[pair[1]];
     const double paths = world->near.path[pair[0]] + world->near.path[pair[1]];
     const FilBound bound = sweeping->step->bounds[k];
     const double apart = (double)bound.apart - world->near.gone * (double)bound.rate - paths;
-    const double way = way_between(sweeping, &world->pieces[pair[0]], &world->pieces[pair[1]]);
-    return apart > round_up * (radii[0] + radii[1] + way);
+    return a->body >= 0 && b->body >= 0 &&
+           apart > round_up * (radii.sum - radii.depth + way_between(sweeping, a, b));
 }
 
-// The same of a capsule and a solid, by the sphere around the solid.
-static bool stayed_away(const Sweeping *sweeping, const int pair[2], const double radii[2]) {
-    const FilWorld *world = sweeping->world;
-    const int capsule = pair[radii[0] > 0.0 ? 0 : 1], other = pair[radii[0] > 0.0 ? 1 : 0];
-    const FilPiece *solid = &world->pieces[other];
-    const FilAxis *axis = &sweeping->step->axes[capsule];
+// The sphere around a solid at the start.
+typedef struct Ball {
+    int piece; // -1: none yet
+    bool finite;
+    double centre[3], radius;
+} Ball;
+
+static void find_ball(const Sweeping *sweeping, int piece, Ball *ball) {
+    const FilPiece *solid = &sweeping->world->pieces[piece];
     FilShape shape;
     FilPose pose[2];
     poses_of(sweeping, solid, &shape, pose);
-    if (shape.kind == FIL_SHAPE_PLANE || axis->body < 0) {
-        return false;
-    }
-    double between[3];
-    fil_subtract3(axis->middle, pose[0].position, between);
-    const double ways = sweeping->way[capsule] + sweeping->way[other];
-    return fil_norm3(between) >
-           round_up * (axis->length + solid->extent + radii[0] + radii[1] + ways);
+    *ball = (Ball){
+        .piece = piece, .finite = shape.kind != FIL_SHAPE_PLANE, .radius = solid->extent};
+    fil_copy3(pose[0].position, ball->centre);
 }
 
-static void sweep_pair(const Sweeping *sweeping, const int pair[2], const double radii[2],
-                       bool *passed, bool *pressed) {
-    const bool rods = radii[0] > 0.0 && radii[1] > 0.0;
-    const double apart = radii[0] + radii[1];
-    const double depth = most_pressed * (rods ? fmin(radii[0], radii[1]) : apart);
+// The same of a capsule and a solid. `ball` is that of the pair before.
+static bool stayed_away(const Sweeping *sweeping, const int pair[2], Radii radii, Ball *ball) {
+    const int side = sweeping->step->axes[pair[0]].body >= 0 ? 0 : 1;
+    const int capsule = pair[side], solid = pair[1 - side];
+    const FilAxis *axis = &sweeping->step->axes[capsule];
+    if (axis->body < 0) {
+        return false;
+    }
+    if (ball->piece != solid) {
+        find_ball(sweeping, solid, ball);
+    }
+    double w[3];
+    fil_subtract3(ball->centre, axis->middle, w);
+    const double uu = fil_dot3(axis->half, axis->half), uw = fil_dot3(axis->half, w);
+    const double t = uw > uu ? 1.0 : uw < -uu ? -1.0 : uu > 0.0 ? uw / uu : 0.0;
+    fil_add3(-t, axis->half, w);
+    const double ways = sweeping->way[capsule] + sweeping->way[solid];
+    const double far = ball->radius + radii.sum - radii.depth + ways;
+    return ball->finite && fil_dot3(w, w) > round_up * round_up * far * far;
+}
+
+static void sweep_pair(const Sweeping *sweeping, const int pair[2], Radii radii, bool *passed,
+                       bool *pressed) {
     const double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
-    *passed = closer >= apart && did_pass(sweeping, pair);
-    *pressed = closer > depth && did_press(sweeping, pair);
+    *passed = closer >= radii.sum && did_pass(sweeping, pair);
+    *pressed = closer > radii.depth && did_press(sweeping, pair);
+}
+
+// The candidates of a range that the bounds do not rule out. Returns how many there are.
+static int list_left(const Sweeping *sweeping, int first, int last, int left[GRAIN]) {
+    const FilWorldTry *step = sweeping->step;
+    const double *reach = sweeping->reach, until = sweeping->world->near.gone + step->dt;
+    int count = 0, c = first;
+    for (; c < last && c < step->other_count; c++) {
+        left[count++] = c;
+    }
+    for (; c < last; c++) {
+        const int k = c - step->other_count;
+        const FilBound bound = step->bounds[k];
+        const double limit = reach[step->pairs[k][0]] + reach[step->pairs[k][1]];
+        left[count] = c;
+        count += !((double)bound.apart - until * (double)bound.rate > limit);
+    }
+    return count;
 }
 
 static void sweep_range(void *context, int first, int last) {
     const Sweeping *sweeping = context;
-    const FilWorld *world = sweeping->world;
     const FilWorldTry *step = sweeping->step;
-    const double until = world->near.gone + step->dt;
+    int left[GRAIN];
+    const int count = list_left(sweeping, first, last, left);
+    Ball ball = {.piece = -1};
     Looked looked = {0};
-    for (int c = first; c < last; c++) {
-        const int k = c - step->other_count; // of step->pairs
-        const int *pair = k < 0 ? step->others[c] : step->pairs[k];
-        if (k >= 0 && (double)step->bounds[k].apart - until * (double)step->bounds[k].rate >
-                          sweeping->reach[pair[0]] + sweeping->reach[pair[1]]) {
-            continue;
-        }
-        const double radii[2] = {radius_of(world, &world->pieces[pair[0]]),
-                                 radius_of(world, &world->pieces[pair[1]])};
-        if (k >= 0 && ((radii[0] > 0.0 && radii[1] > 0.0 && stayed_apart(sweeping, k, radii)) ||
-                       !fil_world_is_candidate(world, step, pair))) {
-            continue;
-        }
-        if (k < 0 && stayed_away(sweeping, pair, radii)) {
+    for (int m = 0; m < count; m++) {
+        const int k = left[m] - step->other_count; // of step->pairs
+        const int *pair = k < 0 ? step->others[left[m]] : step->pairs[k];
+        const Radii radii = radii_of(sweeping, pair);
+        if (k < 0 ? stayed_away(sweeping, pair, radii, &ball)
+                  : stayed_apart(sweeping, k, radii) ||
+                        !fil_world_is_candidate(sweeping->world, step, pair)) {
             continue;
         }
         bool passed, pressed;
@@ -256,7 +298,7 @@ static double solid_way(const Sweeping *sweeping, const FilPiece *piece) {
     poses_of(sweeping, piece, &shape, pose);
     fil_subtract3(pose[1].position, pose[0].position, between);
     double way = fil_norm3(between);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3 && shape.kind != FIL_SHAPE_SPHERE; k++) { // one that turns stays
         fil_subtract3(pose[1].axis[k], pose[0].axis[k], between);
         way += (shape.kind == FIL_SHAPE_PLANE ? 1.0 : piece->extent) * fil_norm3(between);
     }

@@ -190,8 +190,9 @@ typedef struct FilAxis {
     double rate[3];            // m/s: of the middle, as foreseen when the pairs were found
     double length, spin;       // m, m/s: |half|, and how it changes
     double speed;              // m/s, of the faster end, at most
+    double radius, margin;     // m, of the body
     int body;                  // -1: it is no capsule
-    int point;                 // of its first end
+    int point;                 // of its first end; the next one is that of the second
 } FilAxis;
 
 /// The arrays of one try at a step, all in scratch.
