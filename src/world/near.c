@@ -37,6 +37,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "math/least.h"
 #include "math/vec3.h"
 #include "rod/rod.h"
 #include "sleep.h"
@@ -64,18 +65,10 @@ typedef struct Boxing {
     bool plain;     // it knows capsules only, none of them asleep or joined
 } Boxing;
 
-// the library's fmin() and fmax() are calls
-static double lower(double a, double b) {
-    return b < a ? b : a;
-}
-static double higher(double a, double b) {
-    return b > a ? b : a;
-}
-
 static void box_around(FilBox *box, const double p[3], double by) {
     for (int k = 0; k < 3; k++) {
-        box->low[k] = lower(box->low[k], p[k] - by);
-        box->high[k] = higher(box->high[k], p[k] + by);
+        box->low[k] = fil_least(box->low[k], p[k] - by);
+        box->high[k] = fil_most(box->high[k], p[k] + by);
     }
 }
 
@@ -135,7 +128,7 @@ static double follow_ends(const Boxing *boxing, const FilPiece *piece) {
         double between[3];
         fil_subtract3(boxing->step->points + at, near->points + at, between);
         fil_add3(-boxing->elapsed, near->rates + at, between);
-        most = higher(most, fil_dot3(between, between));
+        most = fil_most(most, fil_dot3(between, between));
     }
     return sqrt(most);
 }
@@ -147,7 +140,7 @@ static double compare_rates(const Boxing *boxing, const FilPiece *piece) {
         ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
         double between[3];
         fil_subtract3(boxing->step->rates + at, boxing->world->near.rates + at, between);
-        most = higher(most, fil_dot3(between, between));
+        most = fil_most(most, fil_dot3(between, between));
     }
     return sqrt(most);
 }
@@ -244,9 +237,9 @@ static bool are_neighbours(const FilWorld *world, const FilPiece *a, const FilPi
         int up = rod->joints[i].parent, across = rod->joints[j].parent;
         return up == j || across == i || up == across;
     }
-    double between = fmax(b->s[0] - a->s[1], a->s[0] - b->s[1]) * rod->state[1];
-    double longest = fmax(a->s[1] - a->s[0], b->s[1] - b->s[0]) * rod->state[1];
-    return between < fmax(3.15 * body->radius, 0.5 * longest);
+    double between = fil_most(b->s[0] - a->s[1], a->s[0] - b->s[1]) * rod->state[1];
+    double longest = fil_most(a->s[1] - a->s[0], b->s[1] - b->s[0]) * rod->state[1];
+    return between < fil_most(3.15 * body->radius, 0.5 * longest);
 }
 
 // Whether two segments are farther apart than that, by lower bounds of their distance: along the
@@ -749,7 +742,7 @@ FilStatus fil_world_find_more_pairs(FilWorld *world, FilWorldTry *step, const do
                         world->piece_count);
     }
     for (int i = 0; i < world->piece_count; i++) {
-        step->reach[i] = fmax(step->reach[i], reach[i]);
+        step->reach[i] = fil_most(step->reach[i], reach[i]);
         boxing.spent[i / GRAIN] = true;
     }
     bool kept = boxing.few && world->asleep_count == 0;

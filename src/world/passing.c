@@ -10,9 +10,9 @@
 // overlap of all contacts. Pairs that did not go as far as that together cannot have met, nor those
 // whose swept boxes, without radius, are apart; the others are tested (collide/sweep.h).
 //
-// Few pairs come to that. Where the axes were d apart at the start, and no point of one went farther
-// than w as seen from a point of the other, they are d - w apart at least, on the way and at the
-// end. Two capsules with
+// Few pairs come to that. Where the axes were d apart at the start, and no point of one went
+// farther than w as seen from a point of the other, they are d - w apart at least, on the way and
+// at the end. Two capsules with
 //     d - w > r_a + r_b - p,    p the overlap that a step may bring,
 // neither met nor were pressed: the bounds of near.c give a d that is nearly exact where it counts.
 // For a capsule and a solid of radius r_a and 0, d is what the axis is outside of the sphere around
@@ -27,6 +27,7 @@
 #include "collide/segment.h"
 #include "collide/sweep.h"
 #include "collide/touch.h"
+#include "math/least.h"
 #include "math/vec3.h"
 
 static const double least_cosine = 0.54; // about 1 rad
@@ -73,8 +74,10 @@ static bool boxes_meet(const double a[2][2][3], const double b[2][2][3]) {
         double low[2], high[2];
         for (int side = 0; side < 2; side++) {
             const double(*p)[2][3] = side == 0 ? a : b;
-            low[side] = fmin(fmin(p[0][0][k], p[0][1][k]), fmin(p[1][0][k], p[1][1][k]));
-            high[side] = fmax(fmax(p[0][0][k], p[0][1][k]), fmax(p[1][0][k], p[1][1][k]));
+            low[side] =
+                fil_least(fil_least(p[0][0][k], p[0][1][k]), fil_least(p[1][0][k], p[1][1][k]));
+            high[side] =
+                fil_most(fil_most(p[0][0][k], p[0][1][k]), fil_most(p[1][0][k], p[1][1][k]));
         }
         if (low[0] > high[1] || low[1] > high[0]) {
             return false;
@@ -135,7 +138,7 @@ static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPie
         const double other = world->bodies[b->body].radius;
         paths_of(sweeping, b, path[1]);
         return fil_touch_capsules(FIL_POINTS(path[0][when]), radius, FIL_POINTS(path[1][when]),
-                                  other, -most_pressed * fmin(radius, other), touches) > 0;
+                                  other, -most_pressed * fil_least(radius, other), touches) > 0;
     }
     FilShape shape;
     FilPose pose[2];
@@ -213,8 +216,8 @@ static void find_ball(const Sweeping *sweeping, int piece, Ball *ball) {
     FilShape shape;
     FilPose pose[2];
     poses_of(sweeping, solid, &shape, pose);
-    *ball = (Ball){
-        .piece = piece, .finite = shape.kind != FIL_SHAPE_PLANE, .radius = solid->extent};
+    *ball =
+        (Ball){.piece = piece, .finite = shape.kind != FIL_SHAPE_PLANE, .radius = solid->extent};
     fil_copy3(pose[0].position, ball->centre);
 }
 
@@ -346,12 +349,13 @@ static void way_range(void *context, int first, int last) {
             double between[3];
             ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
             fil_subtract3(sweeping->after + at, sweeping->step->points + at, between);
-            way[i] = fmax(way[i], fil_norm3(between));
+            way[i] = fil_most(way[i], fil_dot3(between, between));
             fil_add3(-sweeping->step->dt, world->near.rates + at, between);
-            beside = fmax(beside, fil_norm3(between));
+            beside = fil_most(beside, fil_dot3(between, between));
         }
+        way[i] = sqrt(way[i]);
         sweeping->reach[i] =
-            round_up * (world->near.path[i] + body->radius + body->margin + beside);
+            round_up * (world->near.path[i] + body->radius + body->margin + sqrt(beside));
         bool ghost = sweeping->step->axes[i].body < 0;
         gone.escaped =
             gone.escaped ||
@@ -364,7 +368,7 @@ static void way_range(void *context, int first, int last) {
 static double deepest_overlap(const FilWorldTry *step) {
     double deepest = 0.0;
     for (int i = 0; i < step->contact_count; i++) {
-        deepest = fmax(deepest, -step->contacts[i].gap);
+        deepest = fil_most(deepest, -step->contacts[i].gap);
     }
     return deepest;
 }
@@ -377,8 +381,8 @@ static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const Swee
         const FilPiece *piece = &world->pieces[i];
         for (int k = 0; step->axes[i].body >= 0 && k < 6; k++) { // ghosts stay nowhere
             double x = after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
-            step->boxes[i].low[k % 3] = fmin(step->boxes[i].low[k % 3], x);
-            step->boxes[i].high[k % 3] = fmax(step->boxes[i].high[k % 3], x);
+            step->boxes[i].low[k % 3] = fil_least(step->boxes[i].low[k % 3], x);
+            step->boxes[i].high[k % 3] = fil_most(step->boxes[i].high[k % 3], x);
         }
     }
     return fil_world_find_more_pairs(world, step, sweeping->reach, error);
