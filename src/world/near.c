@@ -37,6 +37,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "collide/glide.h"
 #include "math/least.h"
 #include "math/vec3.h"
 #include "rod/rod.h"
@@ -58,11 +59,13 @@ static const FilBox nowhere = {{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX,
 typedef struct Boxing {
     FilWorld *world;
     FilWorldTry *step;
-    double elapsed; // s, since the step before
-    bool *spent;    // [ranges] the budget of a piece is used up
-    FilBox *asked;  // [piece_count] for the grid
-    bool few;       // solids: they are not for the grid
-    bool plain;     // it knows capsules only, none of them asleep or joined
+    double elapsed;   // s, since the step before
+    bool *spent;      // [ranges] the budget of a piece is used up
+    FilBox *asked;    // [piece_count] for the grid
+    FilGlide *glides; // [piece_count] likewise
+    FilGlideFrame frame;
+    bool few;   // solids: they are not for the grid
+    bool plain; // it knows capsules only, none of them asleep or joined
 } Boxing;
 
 static void box_around(FilBox *box, const double p[3], double by) {
@@ -165,6 +168,33 @@ static void find_axis(const FilWorld *world, const FilWorldTry *step, const doub
     axis->point = piece->point[0];
 }
 
+// Whether two pieces of one rod are so near along it that they never touch.
+static bool are_neighbours(const FilWorld *world, const FilPiece *a, const FilPiece *b) {
+    const FilBody *body = &world->bodies[a->body];
+    const FilRod *rod = body->self;
+    if (rod->joints != NULL && a->element != b->element) {
+        int i = a->element, j = b->element;
+        int up = rod->joints[i].parent, across = rod->joints[j].parent;
+        return up == j || across == i || up == across;
+    }
+    double between = fil_most(b->s[0] - a->s[1], a->s[0] - b->s[1]) * rod->state[1];
+    double longest = fil_most(a->s[1] - a->s[0], b->s[1] - b->s[0]) * rod->state[1];
+    return between < fil_most(3.15 * body->radius, 0.5 * longest);
+}
+
+// Up to where along its rod a piece touches none of the next ones.
+static int find_until(const FilWorld *world, int i) {
+    const FilPiece *piece = &world->pieces[i];
+    const FilBody *body = &world->bodies[piece->body];
+    const int end = body->first_piece + body->piece_count;
+    int until = i;
+    while (until + 1 < end &&
+           (!body->surface.self || are_neighbours(world, piece, &world->pieces[until + 1]))) {
+        until++;
+    }
+    return until;
+}
+
 static void box_range(void *context, int first, int last) {
     const Boxing *boxing = context;
     const FilWorld *world = boxing->world;
@@ -177,7 +207,7 @@ static void box_range(void *context, int first, int last) {
         FilBox *box = &step->boxes[i];
         *box = nowhere;
         step->reach[i] = INFINITY;
-        step->axes[i] = (FilAxis){.body = -1};
+        step->axes[i] = (FilAxis){.body = -1, .until = -1};
         if (has_box(world, piece) && fil_piece_is_capsule(world, piece)) {
             const FilBody *body = &world->bodies[piece->body];
             box_capsule(world, step, piece, box);
@@ -197,6 +227,32 @@ static double choose_budget(const Boxing *boxing, int i) {
     const FilBody *body = &boxing->world->bodies[boxing->world->pieces[i].body];
     return boxing->step->reach[i] + skin * (body->radius + body->margin) +
            boxing->world->near.path[i];
+}
+
+// What the grid's pairs are sifted by.
+static void set_glide(const Boxing *boxing, int i) {
+    const FilNear *near = &boxing->world->near;
+    const FilAxis *axis = &boxing->step->axes[i];
+    double way[3] = {0.0};
+    fil_add3(near->span, axis->rate, way);
+    fil_glide_set(&boxing->glides[i], &boxing->frame, axis->middle, axis->half, way,
+                  near->budget[i] + near->span * axis->spin);
+}
+
+// Around what, and in what unit, the glides are measured.
+static void find_frame(Boxing *boxing) {
+    const int pieces = boxing->world->piece_count;
+    double sum = 0.0, middle[3] = {0.0}, count = 0.0;
+    for (int i = 0; i < pieces; i++) {
+        const FilAxis *axis = &boxing->step->axes[i];
+        if (axis->body >= 0) {
+            fil_add3(1.0, axis->middle, middle);
+            sum += axis->length + axis->radius;
+            count += 1.0;
+        }
+    }
+    boxing->frame = (FilGlideFrame){.per_unit = sum > 0.0 ? count / sum : 1.0};
+    fil_add3(count > 0.0 ? 1.0 / count : 0.0, middle, boxing->frame.origin);
 }
 
 // A budget for each capsule, and the box that holds what it may reach in the span.
@@ -221,26 +277,15 @@ static void ask_range(void *context, int first, int last) {
             box_around(box, ahead, near->budget[i]);
         }
         if (capsule) {
-            find_axis(world, step, step->rates, piece, &step->axes[i]);
+            FilAxis *axis = &step->axes[i];
+            find_axis(world, step, step->rates, piece, axis);
+            axis->until = find_until(world, i);
         }
+        set_glide(boxing, i);
     }
 }
 
 // --- pairs ---------------------------------------------------------------------------------------
-
-// Whether two pieces of one rod are so near along it that they never touch.
-static bool are_neighbours(const FilWorld *world, const FilPiece *a, const FilPiece *b) {
-    const FilBody *body = &world->bodies[a->body];
-    const FilRod *rod = body->self;
-    if (rod->joints != NULL && a->element != b->element) {
-        int i = a->element, j = b->element;
-        int up = rod->joints[i].parent, across = rod->joints[j].parent;
-        return up == j || across == i || up == across;
-    }
-    double between = fil_most(b->s[0] - a->s[1], a->s[0] - b->s[1]) * rod->state[1];
-    double longest = fil_most(a->s[1] - a->s[0], b->s[1] - b->s[0]) * rod->state[1];
-    return between < fil_most(3.15 * body->radius, 0.5 * longest);
-}
 
 // Whether two segments are farther apart than that, by lower bounds of their distance: along the
 // common perpendicular of their lines, and along what is perpendicular to one of them and points to
@@ -266,8 +311,12 @@ static bool are_farther(const FilAxis *a, const FilAxis *b, double than) {
 // Pairs that never count, as long as the lengths of the rods, the joints and what sleeps stay.
 static bool are_strangers(const Boxing *boxing, int i, int j) {
     const FilWorld *world = boxing->world;
-    if (boxing->plain && boxing->step->axes[i].body != boxing->step->axes[j].body) {
+    const FilAxis *axes = boxing->step->axes;
+    if (boxing->plain && axes[i].body != axes[j].body) {
         return false;
+    }
+    if (axes[i].body >= 0 && j <= axes[i].until) {
+        return true;
     }
     const FilPiece *a = &world->pieces[i], *b = &world->pieces[j];
     if (fil_piece_is_still(world, a) && fil_piece_is_still(world, b)) {
@@ -289,16 +338,18 @@ static double foresee_rate(const FilAxis *a, const FilAxis *b) {
     return round_up * (fil_norm3(between) + a->spin + b->spin);
 }
 
-// Those, and pairs beyond their budgets.
-static bool skip_pair(const void *user, int i, int j) {
+// Without those, and those beyond their budgets.
+static int sift_pairs(const void *user, int (*pairs)[2], int count) {
     const Boxing *boxing = user;
-    const FilNear *near = &boxing->world->near;
-    const FilAxis *a = &boxing->step->axes[i], *b = &boxing->step->axes[j];
-    if (a->body < 0 || b->body < 0) {
-        return are_strangers(boxing, i, j);
+    const int near = fil_glides_near(boxing->glides, pairs, count);
+    int left = 0;
+    for (int k = 0; k < near; k++) {
+        const int i = pairs[k][0], j = pairs[k][1];
+        pairs[left][0] = i;
+        pairs[left][1] = j;
+        left += !are_strangers(boxing, i, j);
     }
-    const double budget = near->budget[i] + near->budget[j] + near->span * foresee_rate(a, b);
-    return are_farther(a, b, round_up * budget) || are_strangers(boxing, i, j);
+    return left;
 }
 
 static bool boxes_meet(const FilBox *a, const FilBox *b) {
@@ -351,7 +402,7 @@ static FilStatus ask_grid(FilWorld *world, Boxing *boxing, FilError *error) {
     FilNear *near = &world->near;
     FilWorldTry asking = {.boxes = boxing->asked};
     FilGridQuery query = {
-        .count = world->piece_count, .skip = skip_pair, .user = boxing, .threads = world->threads};
+        .count = world->piece_count, .sift = sift_pairs, .user = boxing, .threads = world->threads};
     FIL_TRY(fil_world_hide_sleepers(world, &asking, &query.boxes, error));
     const int(*pairs)[2];
     int64_t count;
@@ -491,7 +542,7 @@ static double length_of(const FilWorld *world, int rod) {
     return ((const FilRod *)world->bodies[world->rods[rod]].self)->state[1];
 }
 
-// Whether what skip_pair() looks at is as it was.
+// Whether what are_strangers() looks at is as it was.
 static bool are_kept(const FilWorld *world, bool few) {
     const FilNear *near = &world->near;
     bool kept = world->asleep_count == 0 && near->piece_count == world->piece_count &&
@@ -535,12 +586,14 @@ static FilStatus renew_pairs(FilWorld *world, Boxing *boxing, FilError *error) {
     choose_span(near, near->gone + boxing->step->dt > near->span);
     near->span = near->steps * boxing->step->dt;
     boxing->asked = FIL_NEW(&world->scratch, FilBox, (size_t)world->piece_count + 1);
-    if (boxing->asked == NULL) {
+    boxing->glides = FIL_NEW(&world->scratch, FilGlide, (size_t)world->piece_count + 1);
+    if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the boxes of %d pieces",
                         world->piece_count);
     }
     near->piece_count = 0;
     near->gone = 0.0;
+    find_frame(boxing);
     fil_parallel_ranges(world->piece_count, GRAIN, world->threads, ask_range, boxing);
     FIL_TRY(ask_grid(world, boxing, error));
     for (int i = 0; i < world->rod_count; i++) {

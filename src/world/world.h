@@ -193,6 +193,7 @@ typedef struct FilAxis {
     double radius, margin;     // m, of the body
     int body;                  // -1: it is no capsule
     int point;                 // of its first end; the next one is that of the second
+    int until;                 // it never touches pieces from itself up to this one
 } FilAxis;
 
 /// The arrays of one try at a step, all in scratch.
