@@ -139,14 +139,10 @@ static int touch_within(const FilWorld *world, const FilWorldTry *step, const Fi
 
 // Whether a touch at the end of a capsule belongs to the next one along the rod, which begins there
 // and finds it too, or one that is nearer.
-static bool is_next(const FilWorld *world, int piece, double t) {
-    const FilPiece *at = &world->pieces[piece];
-    if (t < 1.0 || !fil_piece_is_capsule(world, at)) {
-        return false;
-    }
-    const FilBody *body = &world->bodies[at->body];
-    return piece + 1 < body->first_piece + body->piece_count &&
-           world->pieces[piece + 1].point[0] == at->point[1];
+static bool is_next(const FilWorld *world, const FilWorldTry *step, int piece, double t) {
+    const FilAxis *at = &step->axes[piece], *next = at + 1;
+    return !(t < 1.0) && at->body >= 0 && piece + 1 < world->piece_count &&
+           next->body == at->body && next->point == at->point + 1;
 }
 
 // Whether a touch is at an end of a rod that is held there: no impulse moves it.
@@ -199,7 +195,8 @@ static int touch_pair(const FilWorld *world, const FilWorldTry *step, const int 
     int count = 0;
     for (int k = 0; k < found; k++) {
         const FilTouch *touch = &touches[k];
-        if (is_next(world, pair[0], touch->t_a) || is_next(world, pair[1], touch->t_b)) {
+        if (is_next(world, step, pair[0], touch->t_a) ||
+            is_next(world, step, pair[1], touch->t_b)) {
             continue;
         }
         if (!capsules && pieces[1]->obstacle >= 0 && is_held(world, pair[0], touch->t_a)) {
@@ -295,15 +292,23 @@ static bool are_near(const FilWorld *world, const FilWorldTry *step, int k) {
     }
     const FilAxis *a = &step->axes[i], *b = &step->axes[j];
     const double reach = a->radius + a->margin + b->radius + b->margin;
+    if (!(apart > reach)) {
+        return true;
+    }
     const double speed = greatest_difference(rates_at(step, i), rates_at(step, j));
-    return !(apart > reach) || !(apart > (reach + step->dt * speed) * (1.0 + 1e-6));
+    return !(apart > (reach + step->dt * speed) * (1.0 + 1e-6));
 }
 
 // Candidates are in the order of their first pieces, but the second ones lie all over the memory:
-// what will be needed of them soon is asked for ahead.
+// what will be needed of them soon is asked for ahead: the axis first, then where it points to.
 enum { AHEAD = 8 };
 
-static void fetch_piece(const FilWorldTry *step, int piece) {
+static void fetch_axis(const FilWorldTry *step, int piece) {
+    __builtin_prefetch(step->axes[piece].middle);
+    __builtin_prefetch(step->axes[piece].rate);
+}
+
+static void fetch_ends(const FilWorldTry *step, int piece) {
     const ptrdiff_t at = 3 * (ptrdiff_t)step->axes[piece].point;
     __builtin_prefetch(step->points + at);
     __builtin_prefetch(step->rates + at);
@@ -324,7 +329,7 @@ static void near_range(void *context, int first, int last) {
     for (int m = 0; m < left; m++) {
         const int k = near[m], *pair = step->pairs[k];
         if (m + AHEAD < left) {
-            __builtin_prefetch(&step->axes[step->pairs[near[m + AHEAD]][1]]);
+            fetch_axis(step, step->pairs[near[m + AHEAD]][1]);
         }
         bool capsules = is_capsule(step, pair[0]) && is_capsule(step, pair[1]);
         if ((!capsules || are_near(touching->world, step, k)) &&
@@ -400,8 +405,9 @@ static void touch_range(void *context, int first, int last) {
     Ball ball = {.piece = -1};
     for (int k = first; k < last; k++) {
         int pair[2];
-        if (k + AHEAD < last) {
-            fetch_piece(step, candidate(step, touching->near[k + AHEAD])[1]);
+        if (k + 2 * AHEAD < last) {
+            fetch_axis(step, candidate(step, touching->near[k + 2 * AHEAD])[1]);
+            fetch_ends(step, candidate(step, touching->near[k + AHEAD])[1]);
         }
         order_pair(world, step, candidate(step, touching->near[k]), pair);
         bool mixed = is_capsule(step, pair[0]) && !is_capsule(step, pair[1]);

@@ -15,8 +15,9 @@
 // at the end. Two capsules with
 //     d - w > r_a + r_b - p,    p the overlap that a step may bring,
 // neither met nor were pressed: the bounds of near.c give a d that is nearly exact where it counts.
-// For a capsule and a solid of radius r_a and 0, d is what the axis is outside of the sphere around
-// the solid.
+// Most are passed over by what near.c foresaw, which needs nothing but the list of pairs: there w
+// is dt v_ij and what both went beside that, and p that of the thinnest rod. For a capsule and a
+// solid of radius r_a and 0, d is what the axis is outside of the sphere around the solid.
 #include "passing.h"
 
 #include <math.h>
@@ -55,6 +56,8 @@ typedef struct Sweeping {
     const FilPose *poses; // [rigid_count] of the rigid bodies' shapes before the step
     double *way;          // [piece_count] how far a point of it went, at most
     double *reach;        // [piece_count] what a capsule used of its budget; of solids inf
+    double *use;          // [piece_count] the part of it without which nothing can have happened
+    double least_depth;   // m: that a step may press any rod
     double overlap;       // m: deepest at the start
     const int **found;    // [candidates] that passed: first by range, then all of them
     Looked *looked;       // [ranges of candidates]
@@ -252,7 +255,7 @@ static void sweep_pair(const Sweeping *sweeping, const int pair[2], Radii radii,
 // The candidates of a range that the bounds do not rule out. Returns how many there are.
 static int list_left(const Sweeping *sweeping, int first, int last, int left[GRAIN]) {
     const FilWorldTry *step = sweeping->step;
-    const double *reach = sweeping->reach, until = sweeping->world->near.gone + step->dt;
+    const double *use = sweeping->use, until = sweeping->world->near.gone + step->dt;
     int count = 0, c = first;
     for (; c < last && c < step->other_count; c++) {
         left[count++] = c;
@@ -260,7 +263,7 @@ static int list_left(const Sweeping *sweeping, int first, int last, int left[GRA
     for (; c < last; c++) {
         const int k = c - step->other_count;
         const FilBound bound = step->bounds[k];
-        const double limit = reach[step->pairs[k][0]] + reach[step->pairs[k][1]];
+        const double limit = use[step->pairs[k][0]] + use[step->pairs[k][1]];
         left[count] = c;
         count += !((double)bound.apart - until * (double)bound.rate > limit);
     }
@@ -338,7 +341,7 @@ static void way_range(void *context, int first, int last) {
     for (int i = first; i < last; i++) {
         const FilPiece *piece = &world->pieces[i];
         way[i] = 0.0;
-        sweeping->reach[i] = INFINITY;
+        sweeping->reach[i] = sweeping->use[i] = INFINITY;
         if (!fil_piece_is_capsule(world, piece)) {
             way[i] = solid_way(sweeping, piece);
             continue;
@@ -354,8 +357,9 @@ static void way_range(void *context, int first, int last) {
             beside = fil_most(beside, fil_dot3(between, between));
         }
         way[i] = sqrt(way[i]);
-        sweeping->reach[i] =
-            round_up * (world->near.path[i] + body->radius + body->margin + sqrt(beside));
+        const double went = world->near.path[i] + body->radius + sqrt(beside);
+        sweeping->reach[i] = round_up * (went + body->margin);
+        sweeping->use[i] = round_up * (went - 0.5 * sweeping->least_depth);
         bool ghost = sweeping->step->axes[i].body < 0;
         gone.escaped =
             gone.escaped ||
@@ -363,6 +367,14 @@ static void way_range(void *context, int first, int last) {
         gone.whirled = gone.whirled || did_whirl(sweeping, piece);
     }
     sweeping->gone[first / GRAIN] = gone;
+}
+
+static double least_depth(const FilWorld *world) {
+    double least = INFINITY;
+    for (int i = 0; i < world->rod_count; i++) {
+        least = fil_least(least, world->bodies[world->rods[i]].radius);
+    }
+    return most_pressed * least;
 }
 
 static double deepest_overlap(const FilWorldTry *step) {
@@ -393,6 +405,7 @@ static FilStatus reserve_pieces(FilWorld *world, Sweeping *sweeping, FilError *e
     const size_t n = (size_t)world->piece_count;
     sweeping->way = FIL_NEW(&world->scratch, double, n + 1);
     sweeping->reach = FIL_NEW(&world->scratch, double, n + 1);
+    sweeping->use = FIL_NEW(&world->scratch, double, n + 1);
     sweeping->gone = FIL_NEW_ZEROED(&world->scratch, Gone, n / GRAIN + 1);
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d pieces",
@@ -419,6 +432,7 @@ FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPos
                          .step = step,
                          .after = after,
                          .poses = poses,
+                         .least_depth = least_depth(world),
                          .overlap = deepest_overlap(step)};
     FIL_TRY(reserve_pieces(world, &sweeping, error));
     fil_parallel_ranges(world->piece_count, GRAIN, world->threads, way_range, &sweeping);

@@ -187,10 +187,10 @@ struct FilWorld {
 // The axis of a capsule.
 typedef struct FilAxis {
     double middle[3], half[3]; // m: its ends are middle - half and middle + half
+    double radius, margin;     // m, of the body
     double rate[3];            // m/s: of the middle, as foreseen when the pairs were found
     double length, spin;       // m, m/s: |half|, and how it changes
     double speed;              // m/s, of the faster end, at most
-    double radius, margin;     // m, of the body
     int body;                  // -1: it is no capsule
     int point;                 // of its first end; the next one is that of the second
     int until;                 // it never touches pieces from itself up to this one
