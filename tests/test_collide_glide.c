@@ -147,6 +147,35 @@ static void none_is_lost_far_from_the_origin(void) {
     }
 }
 
+// Pairs that meet by a hair's breadth: the last digits of floats say otherwise.
+static void nor_are_those_that_just_meet(void) {
+    static Segment segments[COUNT];
+    static FilGlide glides[COUNT];
+    static int pairs[PAIRS][2];
+    const double angles[3] = {2.0, 0.1, 1e-6};
+    for (int k = 0; k < 3; k++) {
+        const Recipe recipe = {.place = {0.3, 0.4, -0.2},
+                               .spread = 0.5,
+                               .length = 0.01,
+                               .way = 0.003,
+                               .turn = angles[k]};
+        FilRandom random = fil_random_make(5);
+        fill(&random, &recipe, segments);
+        int lost = 0;
+        for (int i = 0; i + 1 < COUNT; i++) {
+            Segment *a = &segments[i], *b = &segments[i + 1];
+            const double apart = distance_of(a, b) - limit_of(a, b); // they do not reach yet
+            a->reach = b->reach = 0.5 * (1.0 + 1e-9) * apart;
+            set_glides(segments, &recipe, glides);
+            pairs[0][0] = i;
+            pairs[0][1] = i + 1;
+            lost += apart > 0.0 && fil_glides_near(glides, pairs, 1) == 0;
+            a->reach = b->reach = 0.0;
+        }
+        CHECK(lost == 0);
+    }
+}
+
 static void nor_at_any_size(void) {
     for (int exponent = -30; exponent <= 30; exponent += 3) {
         const double size = pow(10.0, exponent);
@@ -210,6 +239,7 @@ static void what_is_no_number_or_reaches_everything_is_near(void) {
     X(what_is_called_far_is_far_and_most_is_called_so) \
     X(parallel_segments_are_not_lost)                  \
     X(none_is_lost_far_from_the_origin)                \
+    X(nor_are_those_that_just_meet)                    \
     X(nor_at_any_size)                                 \
     X(nor_where_lengths_differ)                        \
     X(what_is_no_number_or_reaches_everything_is_near)
