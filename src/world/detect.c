@@ -20,6 +20,7 @@
 #include "collide/segment.h"
 #include "math/least.h"
 #include "math/vec3.h"
+#include "near.h"
 #include "rod/rod.h"
 
 void fil_world_solid(const FilWorld *world, const FilPiece *piece, FilShape *shape, FilPose *pose) {
@@ -391,11 +392,10 @@ static void find_ball(const FilWorld *world, const FilWorldTry *step, int piece,
 static bool is_beyond(const FilWorldTry *step, int capsule, const Ball *ball) {
     const FilAxis *axis = &step->axes[capsule];
     const double(*rates)[3] = rates_at(step, capsule);
-    double between[3];
-    fil_subtract3(axis->middle, ball->centre, between);
     const double square = fil_most(fil_dot3(rates[0], rates[0]), fil_dot3(rates[1], rates[1]));
-    const double far = axis->length + axis->radius + axis->margin + step->dt * sqrt(square);
-    return ball->finite && fil_norm3(between) > (1.0 + 1e-6) * (ball->radius + far);
+    const double reach = axis->radius + axis->margin + step->dt * sqrt(square);
+    const double far = (1.0 + 1e-6) * (ball->radius + reach);
+    return ball->finite && fil_axis_distance2(axis, ball->centre) > far * far;
 }
 
 static void touch_range(void *context, int first, int last) {

@@ -117,6 +117,15 @@ void fil_near_axis(const FilWorld *world, const FilWorldTry *step, const double 
     axis->point = piece->point[0];
 }
 
+double fil_axis_distance2(const FilAxis *axis, const double point[3]) {
+    double w[3];
+    fil_subtract3(point, axis->middle, w);
+    const double uu = fil_dot3(axis->half, axis->half), uw = fil_dot3(axis->half, w);
+    const double t = uw > uu ? 1.0 : uw < -uu ? -1.0 : uu > 0.0 ? uw / uu : 0.0;
+    fil_add3(-t, axis->half, w);
+    return fil_dot3(w, w);
+}
+
 static void box_range(void *context, int first, int last) {
     const FilBoxing *boxing = context;
     const FilWorld *world = boxing->world;

@@ -1,7 +1,7 @@
 #ifndef FIL_WORLD_NEAR_H
 #define FIL_WORLD_NEAR_H
 
-// What near.c and kept.c share: the boxes of a step, and the pairs that are kept for it.
+// Axes and boxes of a step, and the pairs that are kept for it.
 
 #include "collide/glide.h"
 #include "math/least.h"
@@ -30,6 +30,9 @@ static inline void fil_box_around(FilBox *box, const double p[3], double by) {
         box->high[k] = fil_most(box->high[k], p[k] + by);
     }
 }
+
+/// How far an axis is from a point, squared, m^2.
+double fil_axis_distance2(const FilAxis *axis, const double point[3]);
 
 /// The axis of a capsule at the start of the step, which moves with `rates`.
 void fil_near_axis(const FilWorld *world, const FilWorldTry *step, const double *rates,

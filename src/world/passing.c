@@ -30,6 +30,7 @@
 #include "collide/touch.h"
 #include "math/least.h"
 #include "math/vec3.h"
+#include "near.h"
 
 static const double least_cosine = 0.54; // about 1 rad
 static const double most_pressed = 0.2;  // of the thinner radius: overlap that a step may bring
@@ -235,14 +236,9 @@ static bool stayed_away(const Sweeping *sweeping, const int pair[2], Radii radii
     if (ball->piece != solid) {
         find_ball(sweeping, solid, ball);
     }
-    double w[3];
-    fil_subtract3(ball->centre, axis->middle, w);
-    const double uu = fil_dot3(axis->half, axis->half), uw = fil_dot3(axis->half, w);
-    const double t = uw > uu ? 1.0 : uw < -uu ? -1.0 : uu > 0.0 ? uw / uu : 0.0;
-    fil_add3(-t, axis->half, w);
     const double ways = sweeping->way[capsule] + sweeping->way[solid];
-    const double far = ball->radius + radii.sum - radii.depth + ways;
-    return ball->finite && fil_dot3(w, w) > round_up * round_up * far * far;
+    const double far = round_up * (ball->radius + radii.sum - radii.depth + ways);
+    return ball->finite && fil_axis_distance2(axis, ball->centre) > far * far;
 }
 
 static void sweep_pair(const Sweeping *sweeping, const int pair[2], Radii radii, bool *passed,
