@@ -550,6 +550,10 @@ static void fill_range(void *context, int first, int last) {
     const Touching *touching = context;
     bool lawless = false;
     for (int k = first; k < last; k++) {
+        if (k + AHEAD < last) {
+            const int *next = candidate(touching->step, touching->near[k + AHEAD]);
+            __builtin_prefetch(&touching->world->pieces[next[1]]);
+        }
         int pair[2];
         order_pair(touching->world, touching->step, candidate(touching->step, touching->near[k]),
                    pair);

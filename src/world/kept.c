@@ -294,7 +294,7 @@ FilStatus fil_kept_renew(FilWorld *world, FilBoxing *boxing, FilError *error) {
         boxing->step->reach[i] -= near->path[i];
     }
     choose_span(near, near->gone + boxing->step->dt > near->span);
-    near->span = near->steps * boxing->step->dt;
+    near->span = round_up * near->steps * boxing->step->dt; // sums of times are rounded
     boxing->asked = FIL_NEW(&world->scratch, FilBox, (size_t)world->piece_count + 1);
     boxing->glides = FIL_NEW(&world->scratch, FilGlide, (size_t)world->piece_count + 1);
     if (world->scratch.failed) {
