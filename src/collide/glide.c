@@ -58,11 +58,10 @@ static inline FilFour dot(const FilFour a[3], const FilFour b[3]) {
 }
 
 static inline FilFour root(FilFour x) {
-    FilFour out;
     for (int k = 0; k < LANES; k++) {
-        out[k] = sqrtf(x[k]);
+        x[k] = sqrtf(x[k]);
     }
-    return out;
+    return x;
 }
 
 // Pairs that are farther apart along n than that.

@@ -269,7 +269,7 @@ static int list_left(const Sweeping *sweeping, int first, int last, int left[GRA
 static void sweep_range(void *context, int first, int last) {
     const Sweeping *sweeping = context;
     const FilWorldTry *step = sweeping->step;
-    int left[GRAIN];
+    int left[GRAIN] = {0};
     const int count = list_left(sweeping, first, last, left);
     Ball ball = {.piece = -1};
     Looked looked = {0};
