@@ -14,8 +14,8 @@
 // farther than w as seen from a point of the other, they are d - w apart at least, on the way and
 // at the end. Two capsules with
 //     d - w > r_a + r_b - p,    p the overlap that a step may bring,
-// neither met nor were pressed: the bounds of near.c give a d that is nearly exact where it counts.
-// Most are passed over by what near.c foresaw, which needs nothing but the list of pairs: there w
+// neither met nor were pressed: the bounds of kept.c give a d that is nearly exact where it counts.
+// Most are passed over by what kept.c foresaw, which needs nothing but the list of pairs: there w
 // is dt v_ij and what both went beside that, and p that of the thinnest rod. For a capsule and a
 // solid of radius r_a and 0, d is what the axis is outside of the sphere around the solid.
 #include "passing.h"
@@ -343,7 +343,7 @@ static void way_range(void *context, int first, int last) {
             continue;
         }
         const FilBody *body = &world->bodies[piece->body];
-        double beside = 0.0; // what near.c foresaw
+        double beside = 0.0; // what kept.c foresaw
         for (int end = 0; end < 2; end++) {
             double between[3];
             ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];

@@ -121,7 +121,7 @@ typedef struct FilBound {
     float apart, rate;
 } FilBound;
 
-// Candidates that are kept from step to step: see near.c. Lengths in m.
+// Candidates that are kept from step to step: see kept.c. Lengths in m.
 typedef struct FilNear {
     double *budget;   // [piece_count] what a capsule may use before they must be found again
     double *path;     // [piece_count] how far it went beside `rates` since they were found, at most
