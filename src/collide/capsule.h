@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "math/least.h"
+
 /// How far from the point at fraction t of its axis (of the given length) the surface of a capsule
 /// lies along a unit direction that makes the cosine c with the axis: radius / sin on the side, the
 /// farther crossing of the sphere at an end.
@@ -14,14 +16,14 @@ static inline double fil_capsule_exit(double radius, double length, double t, do
     if (sine2 > 0.0 && radius * cosine <= to_end * sqrt(sine2)) {
         return radius / sqrt(sine2);
     }
-    return to_end * cosine + sqrt(fmax(radius * radius - to_end * to_end * sine2, 0.0));
+    return to_end * cosine + sqrt(fil_most(0.0, radius * radius - to_end * to_end * sine2));
 }
 
 /// How much of two touches there is where axes drift apart sideways by `drift` over their overlap:
 /// 1 up to an eighth of `size`, 0 from its half on (see touch_capsules.c).
 static inline double fil_pair_spread(double drift, double size) {
     const double spread = (0.5 * size - drift) / (0.375 * size);
-    return spread > 0.0 ? fmin(spread, 1.0) : 0.0; // 0 for 0 / 0
+    return spread > 0.0 ? fil_least(spread, 1.0) : 0.0; // 0 for 0 / 0
 }
 
 /// A unit vector perpendicular to `u`, which need not be of unit length (0: any).

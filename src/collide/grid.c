@@ -43,6 +43,7 @@ enum {
     SAMPLES = 255,
     RANGES_MAX = 64,
     RANGE_BOXES = 1024,
+    WAITING = 128,
     GRAIN = 4096
 };
 static const int CELL_MAX = (1 << (CELL_BITS - 1)) - 1; // cells are -CELL_MAX .. CELL_MAX
@@ -82,6 +83,8 @@ typedef struct Range {
     PairOfBoxes *pair;
     int64_t capacity, count;
     int first_row, last_row;
+    PairOfBoxes waiting[WAITING]; // to be sifted
+    int waiting_count;
 } Range;
 
 struct FilGrid {
@@ -97,7 +100,7 @@ struct FilGrid {
     // this call
     int count, row_count, range_count;
     const FilBox *boxes;
-    FilPairFilter skip;
+    FilPairFilter sift;
     const void *user;
     int axis[3]; // along the rows, and the two directions across
     double origin[3], cell;
@@ -433,17 +436,27 @@ static void find_rows(FilGrid *grid) {
 
 // --- pairs ---------------------------------------------------------------------------------------
 
+// Store those of the waiting pairs that count.
+static void sift_pairs(const FilGrid *grid, Range *range) {
+    int count = range->waiting_count;
+    if (grid->sift != NULL && count > 0) {
+        count = grid->sift(grid->user, range->waiting, count);
+    }
+    if (range->count + count <= range->capacity && count > 0) {
+        memcpy(range->pair + range->count, range->waiting, sizeof(PairOfBoxes) * (size_t)count);
+    }
+    range->count += count;
+    range->waiting_count = 0;
+}
+
 static void add_pair(const FilGrid *grid, Range *range, int p, int q) {
-    const int i = grid->place[p] < grid->place[q] ? grid->place[p] : grid->place[q];
-    const int j = grid->place[p] + grid->place[q] - i;
-    if (grid->skip != NULL && grid->skip(grid->user, i, j)) {
-        return;
+    const int i = grid->place[p], j = grid->place[q];
+    int *pair = range->waiting[range->waiting_count++];
+    pair[0] = i < j ? i : j;
+    pair[1] = i < j ? j : i;
+    if (range->waiting_count == WAITING) {
+        sift_pairs(grid, range);
     }
-    if (range->count < range->capacity) {
-        range->pair[range->count][0] = i;
-        range->pair[range->count][1] = j;
-    }
-    range->count++;
 }
 
 // Which of the LANES boxes from `at` on overlap with a box: a bit each. Two vectors at once: most
@@ -616,7 +629,7 @@ static void meet_range(void *context, int k) {
     if (range->count <= range->capacity && range->count >= 0) {
         return; // done before
     }
-    range->count = 0;
+    range->count = range->waiting_count = 0;
     if (range->first_row >= range->last_row) {
         return;
     }
@@ -626,6 +639,7 @@ static void meet_range(void *context, int k) {
     for (int r = range->first_row; r < range->last_row; r++) {
         meet_row(grid, range, r, &ahead);
     }
+    sift_pairs(grid, range);
 }
 
 // Ranges of rows that hold about the same number of boxes. They do not depend on the threads.
@@ -720,7 +734,7 @@ FilStatus fil_grid_pairs(FilGrid *grid, const FilGridQuery *query, const int (**
         FIL_TRY(need_boxes(grid, query->count, error));
         grid->count = query->count;
         grid->boxes = query->boxes;
-        grid->skip = query->skip;
+        grid->sift = query->sift;
         grid->user = query->user;
         shape_grid(grid);
         fil_parallel_ranges(grid->count, GRAIN, threads, make_entries, grid);

@@ -18,14 +18,15 @@ typedef struct FilGrid FilGrid;
 FilStatus fil_grid_create(const FilAllocator *allocator, FilGrid **out, FilError *error);
 void fil_grid_destroy(FilGrid *grid);
 
-/// Which pairs do not count, asked before they are stored; NULL: all count.
-typedef bool (*FilPairFilter)(const void *user, int i, int j);
+/// Asked about pairs before they are stored: bring those that count to the front, and return how
+/// many there are.
+typedef int (*FilPairFilter)(const void *user, int (*pairs)[2], int count);
 
 typedef struct FilGridQuery {
     int count;
     const FilBox *boxes; // [count]
-    FilPairFilter skip;  // called from several threads at once
-    const void *user;    // for skip
+    FilPairFilter sift;  // called from several threads at once; NULL: all pairs count
+    const void *user;    // for sift
     int threads;
 } FilGridQuery;
 

@@ -118,11 +118,11 @@ static double find_overlap(const Pair *p, double distance, double end[2][2]) {
     const double drift_rate = 2.0 * fil_norm3(c) / lengths / (1.0 + cosine); // 2 tan(theta/2)
     const double um = fil_dot3(p->u, m) / size, vm = fil_dot3(p->v, m) / size;
     const double b0 = -fil_dot3(p->r, m) / size, b1 = b0 + vm;
-    const double low = fmax(0.0, fmin(b0, b1)), high = fmin(um, fmax(b0, b1));
+    const double low = fil_most(0.0, fil_least(b0, b1)), high = fil_least(um, fil_most(b0, b1));
     const double radii = p->radius_a + p->radius_b;
-    const double near_angle = fmin((cosine - 0.985) / 0.01, 1.0);
+    const double near_angle = fil_least((cosine - 0.985) / 0.01, 1.0);
     const double spread =
-        near_angle * fil_pair_spread(drift_rate * (high - low), fmin(radii, distance));
+        near_angle * fil_pair_spread(drift_rate * (high - low), fil_least(radii, distance));
     if (!(spread * (high - low) > 0.01 * radii)) {
         return 0.0;
     }
@@ -131,6 +131,10 @@ static double find_overlap(const Pair *p, double distance, double end[2][2]) {
     end[1][0] = high / um;
     end[1][1] = (high - b0) / vm;
     return spread;
+}
+
+static double clamp01(double t) {
+    return t > 0.0 ? (t < 1.0 ? t : 1.0) : 0.0; // NaN gives 0
 }
 
 int fil_touch_capsules(const double a[2][3], double radius_a, const double b[2][3], double radius_b,
@@ -156,7 +160,7 @@ int fil_touch_capsules(const double a[2][3], double radius_a, const double b[2][
     for (int i = 0; i < 2 && spread > 0.0; i++) {
         const double s = closest.t_a + spread * (end[i][0] - closest.t_a);
         const double t = closest.t_b + spread * (end[i][1] - closest.t_b);
-        make_touch(&p, fmin(fmax(s, 0.0), 1.0), fmin(fmax(t, 0.0), 1.0), &out[count]);
+        make_touch(&p, clamp01(s), clamp01(t), &out[count]);
         out[count].feature = (uint32_t)i;
         count += out[count].gap < reach;
     }

@@ -10,6 +10,11 @@
 //
 // where r, Q, D and theta are those of the part (element.h), k its rates, and the motion v, w is
 // seen in the axes R of its start.
+//
+// Along a helix all parts of an element that are as long as each other are the same, and are
+// integrated once: lengths that differ by the round-off of fractions, 1e-15 of the element, are the
+// same length. A part of no length, where an element begins, is none.
+#include <math.h>
 #include <string.h>
 
 #include "math/vec3.h"
@@ -92,29 +97,53 @@ static void store_parts(const FilReduced *data, const FilElementIn *in, const Fi
     }
 }
 
-// The parts that end at `count` places, at most as many as there are lanes. One that begins where
-// an element does begins there; others where the place before ends.
-static void integrate_parts(const FilRod *rod, const FilRodPlace *places, int count,
-                            const FilRodPlace *before, Part parts[FIL_LANES]) {
-    static const Part nothing = {.turn = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
-    const FilReduced *data = fil_reduced(rod);
-    FilElementIn in;
+// Places in a row, and the part that leads to each of them.
+enum { MOST_PLACES = 64 };
+typedef struct Window {
+    const FilRodPlace *places;
+    int count;
+    int part[MOST_PLACES]; // -1: none, it is where its element begins
+    Part parts[FIL_LANES];
+} Window;
+
+// The next places, as many as there are lanes for. A part begins where the place before ends, or
+// where its element does.
+static void load_window(const FilRod *rod, const FilRodPlace *places, int count,
+                        FilRodPlace *before, FilElementIn *in, Window *window) {
+    static const double same_length = 1e-15;
+    const bool helix = fil_reduced(rod)->d == 3;
+    int lanes = 0, element = -1;
+    double length = 0.0; // of the last part, as a fraction of that element
+    window->places = places;
+    for (window->count = 0; window->count < count && window->count < MOST_PLACES; window->count++) {
+        const FilRodPlace *place = &places[window->count];
+        const bool behind = before->element == place->element && before->u <= place->u;
+        const double from = behind ? before->u : 0.0, next = place->u - from;
+        const bool same = helix && element == place->element && fabs(next - length) <= same_length;
+        if (next != 0.0 && !same) {
+            if (lanes == FIL_LANES) {
+                return;
+            }
+            load_part(rod, place, from, lanes++, in);
+            element = place->element;
+            length = next;
+        }
+        window->part[window->count] = next != 0.0 ? lanes - 1 : -1;
+        *before = *place;
+    }
+}
+
+static void integrate_parts(const FilReduced *data, const FilElementIn *in, Window *window) {
     FilElementWork work;
     FilElementEnd end;
-    memset(&in, 0, sizeof in);
-    for (int lane = 0; lane < count; lane++) {
-        bool same = before->element == places[lane].element && before->u <= places[lane].u;
-        load_part(rod, &places[lane], same ? before->u : 0.0, lane, &in);
-        before = &places[lane];
-    }
-    if (!fil_element_plan(data->d, &in, &work)) {
-        for (int lane = 0; lane < count; lane++) {
-            parts[lane] = nothing;
+    if (!fil_element_plan(data->d, in, &work)) {
+        for (int k = 0; k < window->count; k++) {
+            window->part[k] = -1; // nowhere to go
         }
         return;
     }
-    data->kernels->end(&in, &work, &end);
-    store_parts(data, &in, &end, parts);
+    data->kernels->end(in, &work, &end);
+    store_parts(data, in, &end, window->parts);
 }
 
 void fil_reduced_sample(const FilRod *rod, const FilRodPlace *places, int count, double *points,
@@ -123,22 +152,26 @@ void fil_reduced_sample(const FilRod *rod, const FilRodPlace *places, int count,
     FilRodPlace before = {.element = -1};
     Joint joint = {.element = -1};
     fil_reduced_update(rod);
-    for (int first = 0; first < count; first += FIL_LANES) {
-        int some = count - first < FIL_LANES ? count - first : FIL_LANES;
-        Part parts[FIL_LANES];
-        integrate_parts(rod, places + first, some, &before, parts);
-        before = places[first + some - 1];
-        for (int k = 0; k < some; k++) {
-            const FilRodPlace *place = &places[first + k];
+    for (int first = 0; first < count;) {
+        FilElementIn in;
+        Window window;
+        memset(&in, 0, sizeof in);
+        load_window(rod, places + first, count - first, &before, &in, &window);
+        integrate_parts(data, &in, &window);
+        for (int k = 0; k < window.count; k++) {
+            const FilRodPlace *place = &window.places[k];
             ptrdiff_t at = 3 * (ptrdiff_t)(first + k);
             if (joint.element != place->element || joint.u > place->u) {
                 start_joint(data, place->element, &joint);
             }
-            pass_part(&parts[k], place->u, &joint);
+            if (window.part[k] >= 0) {
+                pass_part(&window.parts[window.part[k]], place->u, &joint);
+            }
             fil_copy3(joint.x, points + at);
             if (rates != NULL) {
                 fil_apply3(joint.R, joint.v, rates + at);
             }
         }
+        first += window.count;
     }
 }

@@ -18,7 +18,9 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "collide/segment.h"
+#include "math/least.h"
 #include "math/vec3.h"
+#include "near.h"
 #include "rod/rod.h"
 
 void fil_world_solid(const FilWorld *world, const FilPiece *piece, FilShape *shape, FilPose *pose) {
@@ -40,17 +42,21 @@ static void ends_of(const FilWorldTry *step, const FilPiece *piece, double ends[
     }
 }
 
-// How the place of a piece at fraction t, or the point p of a solid, moves.
-static void rate_at(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece, double t,
-                    const double p[3], double rate[3]) {
-    if (fil_piece_is_capsule(world, piece)) {
-        const double *from = step->rates + 3 * (ptrdiff_t)piece->point[0];
-        const double *to = step->rates + 3 * (ptrdiff_t)piece->point[1];
-        for (int k = 0; k < 3; k++) {
-            rate[k] = (1.0 - t) * from[k] + t * to[k];
-        }
-        return;
-    }
+static bool is_capsule(const FilWorldTry *step, int piece) {
+    return step->axes[piece].body >= 0;
+}
+
+// The ends of a capsule, and how they move.
+static const double (*ends_at(const FilWorldTry *step, int capsule))[3] {
+    return FIL_POINTS(step->points + 3 * (ptrdiff_t)step->axes[capsule].point);
+}
+static const double (*rates_at(const FilWorldTry *step, int capsule))[3] {
+    return FIL_POINTS(step->rates + 3 * (ptrdiff_t)step->axes[capsule].point);
+}
+
+// How the point p of a solid moves.
+static void solid_rate_at(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece,
+                          const double p[3], double rate[3]) {
     if (piece->obstacle >= 0) {
         fil_world_obstacle_rate(&world->obstacles[piece->obstacle], step->dt, p, rate);
         return;
@@ -71,41 +77,43 @@ static double solid_rate(const FilWorld *world, const FilWorldTry *step, const F
     FilPose pose;
     double spin = 0.0;
     fil_world_solid(world, piece, &shape, &pose);
-    rate_at(world, step, piece, 0.0, pose.position, rate);
+    solid_rate_at(world, step, piece, pose.position, rate);
     for (int k = 0; k < 3; k++) { // how its own axes turn
         double end[3], turned[3];
         fil_copy3(pose.position, end);
         fil_add3(1.0, pose.axis[k], end);
-        rate_at(world, step, piece, 0.0, end, turned);
+        solid_rate_at(world, step, piece, end, turned);
         fil_add3(-1.0, rate, turned);
         spin += fil_norm3(turned) * piece->extent;
     }
     return spin;
 }
 
-// How fast two pieces move, one against the other, at most.
-static double speed_between(const FilWorld *world, const FilWorldTry *step, const FilPiece *a,
-                            const FilPiece *b) {
+// The greatest difference of two times two velocities.
+static double greatest_difference(const double a[2][3], const double b[2][3]) {
     double most = 0.0;
-    const FilPiece *both[2] = {a, b};
-    double rates[2][2][3], spins[2] = {0.0, 0.0};
-    for (int side = 0; side < 2; side++) {
-        const FilPiece *piece = both[side];
-        if (fil_piece_is_capsule(world, piece)) {
-            fil_copy3(step->rates + 3 * (ptrdiff_t)piece->point[0], rates[side][0]);
-            fil_copy3(step->rates + 3 * (ptrdiff_t)piece->point[1], rates[side][1]);
-        } else {
-            spins[side] = solid_rate(world, step, piece, rates[side][0]);
-            fil_copy3(rates[side][0], rates[side][1]);
-        }
-    }
     for (int k = 0; k < 4; k++) {
         double difference[3];
-        fil_subtract3(rates[0][k % 2], rates[1][k / 2], difference);
-        const double square = fil_dot3(difference, difference);
-        most = square > most ? square : most;
+        fil_subtract3(a[k % 2], b[k / 2], difference);
+        most = fil_most(most, fil_dot3(difference, difference));
     }
-    return sqrt(most) + spins[0] + spins[1];
+    return sqrt(most);
+}
+
+// How fast two pieces move, one against the other, at most.
+static double speed_between(const FilWorld *world, const FilWorldTry *step, const int pair[2]) {
+    double solid[2][2][3], spins = 0.0;
+    const double(*rates[2])[3];
+    for (int side = 0; side < 2; side++) {
+        if (is_capsule(step, pair[side])) {
+            rates[side] = rates_at(step, pair[side]);
+        } else {
+            spins += solid_rate(world, step, &world->pieces[pair[side]], solid[side][0]);
+            fil_copy3(solid[side][0], solid[side][1]);
+            rates[side] = FIL_POINTS(solid[side]);
+        }
+    }
+    return greatest_difference(rates[0], rates[1]) + spins;
 }
 
 static int touch_within(const FilWorld *world, const FilWorldTry *step, const FilPiece *a,
@@ -132,14 +140,10 @@ static int touch_within(const FilWorld *world, const FilWorldTry *step, const Fi
 
 // Whether a touch at the end of a capsule belongs to the next one along the rod, which begins there
 // and finds it too, or one that is nearer.
-static bool is_next(const FilWorld *world, int piece, double t) {
-    const FilPiece *at = &world->pieces[piece];
-    if (t < 1.0 || !fil_piece_is_capsule(world, at)) {
-        return false;
-    }
-    const FilBody *body = &world->bodies[at->body];
-    return piece + 1 < body->first_piece + body->piece_count &&
-           world->pieces[piece + 1].point[0] == at->point[1];
+static bool is_next(const FilWorld *world, const FilWorldTry *step, int piece, double t) {
+    const FilAxis *at = &step->axes[piece], *next = at + 1;
+    return !(t < 1.0) && at->body >= 0 && piece + 1 < world->piece_count &&
+           next->body == at->body && next->point == at->point + 1;
 }
 
 // Whether a touch is at an end of a rod that is held there: no impulse moves it.
@@ -163,29 +167,47 @@ typedef struct Found {
     double closing; // m/s: how fast it closes
 } Found;
 
+// How the place of a touch on a piece moves.
+static void rate_at(const FilWorld *world, const FilWorldTry *step, int piece, double t,
+                    const double p[3], double rate[3]) {
+    if (is_capsule(step, piece)) {
+        fil_segment_point(rates_at(step, piece), t, rate);
+    } else {
+        solid_rate_at(world, step, &world->pieces[piece], p, rate);
+    }
+}
+
 // Touches of a pair that are within the margins, or will be by the end of the step; a is the
 // capsule where one is. Returns how many there are.
 static int touch_pair(const FilWorld *world, const FilWorldTry *step, const int pair[2],
                       Found *out) {
-    const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
+    const FilAxis *a = &step->axes[pair[0]], *b = &step->axes[pair[1]];
+    const FilPiece *pieces[2] = {&world->pieces[pair[0]], &world->pieces[pair[1]]};
+    const bool capsules = a->body >= 0 && b->body >= 0;
     FilTouch touches[FIL_TOUCH_MAX];
-    double margin = fil_piece_margin(world, a) + fil_piece_margin(world, b);
-    double reach = margin + step->dt * speed_between(world, step, a, b);
-    int found = touch_within(world, step, a, b, reach, touches);
+    const double margin =
+        capsules ? a->margin + b->margin
+                 : fil_piece_margin(world, pieces[0]) + fil_piece_margin(world, pieces[1]);
+    const double reach = margin + step->dt * speed_between(world, step, pair);
+    const int found = capsules
+                          ? fil_touch_capsules(ends_at(step, pair[0]), a->radius,
+                                               ends_at(step, pair[1]), b->radius, reach, touches)
+                          : touch_within(world, step, pieces[0], pieces[1], reach, touches);
     int count = 0;
     for (int k = 0; k < found; k++) {
         const FilTouch *touch = &touches[k];
-        if (is_next(world, pair[0], touch->t_a) || is_next(world, pair[1], touch->t_b)) {
+        if (is_next(world, step, pair[0], touch->t_a) ||
+            is_next(world, step, pair[1], touch->t_b)) {
             continue;
         }
-        if (b->obstacle >= 0 && is_held(world, pair[0], touch->t_a)) {
+        if (!capsules && pieces[1]->obstacle >= 0 && is_held(world, pair[0], touch->t_a)) {
             continue;
         }
         double rate[2][3];
-        rate_at(world, step, a, touch->t_a, touch->on_a, rate[0]);
-        rate_at(world, step, b, touch->t_b, touch->on_b, rate[1]);
+        rate_at(world, step, pair[0], touch->t_a, touch->on_a, rate[0]);
+        rate_at(world, step, pair[1], touch->t_b, touch->on_b, rate[1]);
         double closing = fil_dot3(rate[1], touch->normal) - fil_dot3(rate[0], touch->normal);
-        if (touch->gap <= margin + step->dt * fmax(closing, 0.0)) {
+        if (touch->gap <= margin + step->dt * fil_most(0.0, closing)) {
             out[count++] = (Found){*touch, closing};
         }
     }
@@ -194,11 +216,15 @@ static int touch_pair(const FilWorld *world, const FilWorldTry *step, const int 
 
 // Pieces in the order in which touch_pair() wants them: capsules first, then bodies, then
 // obstacles.
-static void order_pair(const FilWorld *world, const int pair[2], int ordered[2]) {
-    const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-    int rank_a = fil_piece_is_capsule(world, a) ? 0 : a->obstacle < 0 ? 1 : 2;
-    int rank_b = fil_piece_is_capsule(world, b) ? 0 : b->obstacle < 0 ? 1 : 2;
-    bool swap = rank_b < rank_a;
+static void order_pair(const FilWorld *world, const FilWorldTry *step, const int pair[2],
+                       int ordered[2]) {
+    int rank[2];
+    for (int side = 0; side < 2; side++) {
+        rank[side] = is_capsule(step, pair[side])             ? 0
+                     : world->pieces[pair[side]].obstacle < 0 ? 1
+                                                              : 2;
+    }
+    const bool swap = rank[1] < rank[0];
     ordered[0] = pair[swap ? 1 : 0];
     ordered[1] = pair[swap ? 0 : 1];
 }
@@ -265,22 +291,26 @@ static bool are_near(const FilWorld *world, const FilWorldTry *step, int k) {
     if (apart + paths > step->reach[i] + step->reach[j] + step->dt * (double)bound->rate) {
         return false;
     }
-    const FilPiece *a = &world->pieces[i], *b = &world->pieces[j];
-    const FilBody *bodies[2] = {&world->bodies[a->body], &world->bodies[b->body]};
-    const double reach =
-        bodies[0]->radius + bodies[0]->margin + bodies[1]->radius + bodies[1]->margin;
-    return !(apart > reach) ||
-           !(apart > (reach + step->dt * speed_between(world, step, a, b)) * (1.0 + 1e-6));
+    const FilAxis *a = &step->axes[i], *b = &step->axes[j];
+    const double reach = a->radius + a->margin + b->radius + b->margin;
+    if (!(apart > reach)) {
+        return true;
+    }
+    const double speed = greatest_difference(rates_at(step, i), rates_at(step, j));
+    return !(apart > (reach + step->dt * speed) * (1.0 + 1e-6));
 }
 
 // Candidates are in the order of their first pieces, but the second ones lie all over the memory:
-// what will be needed of them soon is asked for ahead.
+// what will be needed of them soon is asked for ahead: the axis first, then where it points to.
 enum { AHEAD = 8 };
 
-static void fetch_piece(const FilWorld *world, const FilWorldTry *step, int piece) {
-    const FilAxis *axis = &step->axes[piece];
-    const ptrdiff_t at = 3 * (ptrdiff_t)axis->point;
-    __builtin_prefetch(&world->pieces[piece]);
+static void fetch_axis(const FilWorldTry *step, int piece) {
+    __builtin_prefetch(step->axes[piece].middle);
+    __builtin_prefetch(step->axes[piece].rate);
+}
+
+static void fetch_ends(const FilWorldTry *step, int piece) {
+    const ptrdiff_t at = 3 * (ptrdiff_t)step->axes[piece].point;
     __builtin_prefetch(step->points + at);
     __builtin_prefetch(step->rates + at);
 }
@@ -300,9 +330,9 @@ static void near_range(void *context, int first, int last) {
     for (int m = 0; m < left; m++) {
         const int k = near[m], *pair = step->pairs[k];
         if (m + AHEAD < left) {
-            __builtin_prefetch(&step->axes[step->pairs[near[m + AHEAD]][1]]);
+            fetch_axis(step, step->pairs[near[m + AHEAD]][1]);
         }
-        bool capsules = step->axes[pair[0]].body >= 0 && step->axes[pair[1]].body >= 0;
+        bool capsules = is_capsule(step, pair[0]) && is_capsule(step, pair[1]);
         if ((!capsules || are_near(touching->world, step, k)) &&
             fil_world_is_candidate(touching->world, step, pair)) {
             near[count++] = step->other_count + k;
@@ -359,17 +389,13 @@ static void find_ball(const FilWorld *world, const FilWorldTry *step, int piece,
 }
 
 // Whether a capsule is beyond all that a solid may reach in the step.
-static bool is_beyond(const FilWorld *world, const FilWorldTry *step, int capsule,
-                      const Ball *ball) {
-    const FilPiece *piece = &world->pieces[capsule];
-    const FilBody *body = &world->bodies[piece->body];
+static bool is_beyond(const FilWorldTry *step, int capsule, const Ball *ball) {
     const FilAxis *axis = &step->axes[capsule];
-    double between[3];
-    fil_subtract3(axis->middle, ball->centre, between);
-    const double speed = fmax(fil_norm3(step->rates + 3 * (ptrdiff_t)piece->point[0]),
-                              fil_norm3(step->rates + 3 * (ptrdiff_t)piece->point[1]));
-    const double far = axis->length + body->radius + body->margin + step->dt * speed;
-    return ball->finite && fil_norm3(between) > (1.0 + 1e-6) * (ball->radius + far);
+    const double(*rates)[3] = rates_at(step, capsule);
+    const double square = fil_most(fil_dot3(rates[0], rates[0]), fil_dot3(rates[1], rates[1]));
+    const double reach = axis->radius + axis->margin + step->dt * sqrt(square);
+    const double far = (1.0 + 1e-6) * (ball->radius + reach);
+    return ball->finite && fil_axis_distance2(axis, ball->centre) > far * far;
 }
 
 static void touch_range(void *context, int first, int last) {
@@ -379,16 +405,17 @@ static void touch_range(void *context, int first, int last) {
     Ball ball = {.piece = -1};
     for (int k = first; k < last; k++) {
         int pair[2];
-        if (k + AHEAD < last) {
-            fetch_piece(world, step, candidate(step, touching->near[k + AHEAD])[1]);
+        if (k + 2 * AHEAD < last) {
+            fetch_axis(step, candidate(step, touching->near[k + 2 * AHEAD])[1]);
+            fetch_ends(step, candidate(step, touching->near[k + AHEAD])[1]);
         }
-        order_pair(world, candidate(step, touching->near[k]), pair);
-        bool mixed = step->axes[pair[0]].body >= 0 && step->axes[pair[1]].body < 0;
+        order_pair(world, step, candidate(step, touching->near[k]), pair);
+        bool mixed = is_capsule(step, pair[0]) && !is_capsule(step, pair[1]);
         if (mixed && ball.piece != pair[1]) {
             find_ball(world, step, pair[1], &ball);
         }
         touching->start[k] =
-            mixed && is_beyond(world, step, pair[0], &ball)
+            mixed && is_beyond(step, pair[0], &ball)
                 ? 0
                 : touch_pair(world, step, pair, touching->found + touching->slot[k]);
     }
@@ -424,7 +451,7 @@ static void fill_contact(const FilWorld *world, const int pair[2], const Found *
         .margin = fil_piece_margin(world, a) + fil_piece_margin(world, b),
         .memory = {.piece = {pair[0], pair[1]},
                    .feature = touch->feature,
-                   .approach = fmax(found->closing, 0.0)},
+                   .approach = fil_most(0.0, found->closing)},
     };
     fil_copy3(touch->on_a, contact->a.point);
     fil_copy3(touch->on_b, contact->b.point);
@@ -440,7 +467,8 @@ static bool set_law(const FilWorld *world, FilWorkContact *contact) {
     int b = fil_piece_surface(world, &world->pieces[contact->b.piece])->material;
     double mu = world->frictions[fil_world_friction(a, b)];
     contact->mu = mu >= 0.0 ? mu : world->def.friction_default;
-    contact->restitution = fmax(world->materials[a].restitution, world->materials[b].restitution);
+    contact->restitution =
+        fil_most(world->materials[a].restitution, world->materials[b].restitution);
     return contact->mu >= 0.0;
 }
 
@@ -522,8 +550,13 @@ static void fill_range(void *context, int first, int last) {
     const Touching *touching = context;
     bool lawless = false;
     for (int k = first; k < last; k++) {
+        if (k + AHEAD < last) {
+            const int *next = candidate(touching->step, touching->near[k + AHEAD]);
+            __builtin_prefetch(&touching->world->pieces[next[1]]);
+        }
         int pair[2];
-        order_pair(touching->world, candidate(touching->step, touching->near[k]), pair);
+        order_pair(touching->world, touching->step, candidate(touching->step, touching->near[k]),
+                   pair);
         for (int c = touching->start[k]; c < touching->start[k + 1]; c++) {
             FilWorkContact *contact = &touching->step->contacts[c];
             fill_contact(touching->world, pair,
@@ -593,7 +626,7 @@ static int find_overlap(const FilWorld *world, const FilWorldTry *step, const Fi
     FilTouch touches[FIL_TOUCH_MAX];
     for (int i = 0; i < world->obstacle_count; i++) {
         const FilPiece *solid = &world->pieces[world->obstacles[i].piece];
-        int count = touch_within(world, step, piece, solid, fmax(0.0, -depth), touches);
+        int count = touch_within(world, step, piece, solid, fil_most(0.0, -depth), touches);
         for (int k = 0; k < count; k++) {
             if (touches[k].gap <= -depth) {
                 return i;
@@ -656,7 +689,7 @@ FilStatus fil_world_root(FilWorld *world, FilError *error) {
 FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pair[2], bool *added,
                                 FilError *error) {
     int ordered[2];
-    order_pair(world, pair, ordered);
+    order_pair(world, step, pair, ordered);
     *added = false;
     for (int i = 0; i < step->contact_count; i++) {
         const int *pieces = step->contacts[i].memory.piece;

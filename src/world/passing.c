@@ -8,8 +8,16 @@
 //
 // At the start the centrelines of a pair were at least the sum of the radii apart, less the deepest
 // overlap of all contacts. Pairs that did not go as far as that together cannot have met, nor those
-// whose swept boxes, without radius, are apart; the others are tested (collide/sweep.h). Of most
-// pairs of rods the bounds of near.c say that they were farther apart than they went.
+// whose swept boxes, without radius, are apart; the others are tested (collide/sweep.h).
+//
+// Few pairs come to that. Where the axes were d apart at the start, and no point of one went
+// farther than w as seen from a point of the other, they are d - w apart at least, on the way and
+// at the end. Two capsules with
+//     d - w > r_a + r_b - p,    p the overlap that a step may bring,
+// neither met nor were pressed: the bounds of kept.c give a d that is nearly exact where it counts.
+// Most are passed over by what kept.c foresaw, which needs nothing but the list of pairs: there w
+// is dt v_ij and what both went beside that, and p that of the thinnest rod. For a capsule and a
+// solid of radius r_a and 0, d is what the axis is outside of the sphere around the solid.
 #include "passing.h"
 
 #include <math.h>
@@ -20,7 +28,9 @@
 #include "collide/segment.h"
 #include "collide/sweep.h"
 #include "collide/touch.h"
+#include "math/least.h"
 #include "math/vec3.h"
+#include "near.h"
 
 static const double least_cosine = 0.54; // about 1 rad
 static const double most_pressed = 0.2;  // of the thinner radius: overlap that a step may bring
@@ -47,6 +57,8 @@ typedef struct Sweeping {
     const FilPose *poses; // [rigid_count] of the rigid bodies' shapes before the step
     double *way;          // [piece_count] how far a point of it went, at most
     double *reach;        // [piece_count] what a capsule used of its budget; of solids inf
+    double *use;          // [piece_count] the part of it without which nothing can have happened
+    double least_depth;   // m: that a step may press any rod
     double overlap;       // m: deepest at the start
     const int **found;    // [candidates] that passed: first by range, then all of them
     Looked *looked;       // [ranges of candidates]
@@ -66,8 +78,10 @@ static bool boxes_meet(const double a[2][2][3], const double b[2][2][3]) {
         double low[2], high[2];
         for (int side = 0; side < 2; side++) {
             const double(*p)[2][3] = side == 0 ? a : b;
-            low[side] = fmin(fmin(p[0][0][k], p[0][1][k]), fmin(p[1][0][k], p[1][1][k]));
-            high[side] = fmax(fmax(p[0][0][k], p[0][1][k]), fmax(p[1][0][k], p[1][1][k]));
+            low[side] =
+                fil_least(fil_least(p[0][0][k], p[0][1][k]), fil_least(p[1][0][k], p[1][1][k]));
+            high[side] =
+                fil_most(fil_most(p[0][0][k], p[0][1][k]), fil_most(p[1][0][k], p[1][1][k]));
         }
         if (low[0] > high[1] || low[1] > high[0]) {
             return false;
@@ -116,10 +130,6 @@ static bool did_pass(const Sweeping *sweeping, const int pair[2]) {
     return met > 0.0 && met <= 1.0; // what was inside already did not come in now
 }
 
-static double radius_of(const FilWorld *world, const FilPiece *piece) {
-    return fil_piece_is_capsule(world, piece) ? world->bodies[piece->body].radius : 0.0;
-}
-
 // Whether a rod overlaps another one or a solid by more than it may, at the start (0) or the end
 // (1).
 static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPiece *b, int when) {
@@ -132,7 +142,7 @@ static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPie
         const double other = world->bodies[b->body].radius;
         paths_of(sweeping, b, path[1]);
         return fil_touch_capsules(FIL_POINTS(path[0][when]), radius, FIL_POINTS(path[1][when]),
-                                  other, -most_pressed * fmin(radius, other), touches) > 0;
+                                  other, -most_pressed * fil_least(radius, other), touches) > 0;
     }
     FilShape shape;
     FilPose pose[2];
@@ -160,11 +170,10 @@ static bool did_press(const Sweeping *sweeping, const int pair[2]) {
 }
 
 // How far two capsules went relative to each other, at most.
-static double way_between(const Sweeping *sweeping, const FilPiece *a, const FilPiece *b) {
+static double way_between(const Sweeping *sweeping, const FilAxis *a, const FilAxis *b) {
     double way[2][2][3], most = 0.0;
     for (int k = 0; k < 4; k++) {
-        const FilPiece *piece = k < 2 ? a : b;
-        ptrdiff_t at = 3 * (ptrdiff_t)piece->point[k % 2];
+        ptrdiff_t at = 3 * (ptrdiff_t)((k < 2 ? a : b)->point + k % 2);
         fil_subtract3(sweeping->after + at, sweeping->step->points + at, way[k / 2][k % 2]);
     }
     for (int k = 0; k < 4; k++) {
@@ -176,66 +185,101 @@ static double way_between(const Sweeping *sweeping, const FilPiece *a, const Fil
     return sqrt(most);
 }
 
-// Whether two capsules were so far apart, for how they moved, that they do not touch on the way.
-static bool stayed_apart(const Sweeping *sweeping, int k, const double radii[2]) {
+// The radii of a pair, 0 of a solid, and how deep a step may press one into the other.
+typedef struct Radii {
+    double sum, depth;
+} Radii;
+
+static Radii radii_of(const Sweeping *sweeping, const int pair[2]) {
+    const double a = sweeping->step->axes[pair[0]].radius, b = sweeping->step->axes[pair[1]].radius;
+    const double sum = a + b, least = a < b ? a : b;
+    return (Radii){sum, most_pressed * (least > 0.0 ? least : sum)};
+}
+
+// Whether two capsules were so far apart, for how they moved, that nothing can have happened.
+static bool stayed_apart(const Sweeping *sweeping, int k, Radii radii) {
     const FilWorld *world = sweeping->world;
     const int *pair = sweeping->step->pairs[k];
+    const FilAxis *a = &sweeping->step->axes[pair[0]], *b = &sweeping->step->axes[pair[1]];
     const double paths = world->near.path[pair[0]] + world->near.path[pair[1]];
     const FilBound bound = sweeping->step->bounds[k];
     const double apart = (double)bound.apart - world->near.gone * (double)bound.rate - paths;
-    const double way = way_between(sweeping, &world->pieces[pair[0]], &world->pieces[pair[1]]);
-    return apart > round_up * (radii[0] + radii[1] + way);
+    return a->body >= 0 && b->body >= 0 &&
+           apart > round_up * (radii.sum - radii.depth + way_between(sweeping, a, b));
 }
 
-// The same of a capsule and a solid, by the sphere around the solid.
-static bool stayed_away(const Sweeping *sweeping, const int pair[2], const double radii[2]) {
-    const FilWorld *world = sweeping->world;
-    const int capsule = pair[radii[0] > 0.0 ? 0 : 1], other = pair[radii[0] > 0.0 ? 1 : 0];
-    const FilPiece *solid = &world->pieces[other];
-    const FilAxis *axis = &sweeping->step->axes[capsule];
+// The sphere around a solid at the start.
+typedef struct Ball {
+    int piece; // -1: none yet
+    bool finite;
+    double centre[3], radius;
+} Ball;
+
+static void find_ball(const Sweeping *sweeping, int piece, Ball *ball) {
+    const FilPiece *solid = &sweeping->world->pieces[piece];
     FilShape shape;
     FilPose pose[2];
     poses_of(sweeping, solid, &shape, pose);
-    if (shape.kind == FIL_SHAPE_PLANE || axis->body < 0) {
-        return false;
-    }
-    double between[3];
-    fil_subtract3(axis->middle, pose[0].position, between);
-    const double ways = sweeping->way[capsule] + sweeping->way[other];
-    return fil_norm3(between) >
-           round_up * (axis->length + solid->extent + radii[0] + radii[1] + ways);
+    *ball =
+        (Ball){.piece = piece, .finite = shape.kind != FIL_SHAPE_PLANE, .radius = solid->extent};
+    fil_copy3(pose[0].position, ball->centre);
 }
 
-static void sweep_pair(const Sweeping *sweeping, const int pair[2], const double radii[2],
-                       bool *passed, bool *pressed) {
-    const bool rods = radii[0] > 0.0 && radii[1] > 0.0;
-    const double apart = radii[0] + radii[1];
-    const double depth = most_pressed * (rods ? fmin(radii[0], radii[1]) : apart);
+// The same of a capsule and a solid. `ball` is that of the pair before.
+static bool stayed_away(const Sweeping *sweeping, const int pair[2], Radii radii, Ball *ball) {
+    const int side = sweeping->step->axes[pair[0]].body >= 0 ? 0 : 1;
+    const int capsule = pair[side], solid = pair[1 - side];
+    const FilAxis *axis = &sweeping->step->axes[capsule];
+    if (axis->body < 0) {
+        return false;
+    }
+    if (ball->piece != solid) {
+        find_ball(sweeping, solid, ball);
+    }
+    const double ways = sweeping->way[capsule] + sweeping->way[solid];
+    const double far = round_up * (ball->radius + radii.sum - radii.depth + ways);
+    return ball->finite && fil_axis_distance2(axis, ball->centre) > far * far;
+}
+
+static void sweep_pair(const Sweeping *sweeping, const int pair[2], Radii radii, bool *passed,
+                       bool *pressed) {
     const double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
-    *passed = closer >= apart && did_pass(sweeping, pair);
-    *pressed = closer > depth && did_press(sweeping, pair);
+    *passed = closer >= radii.sum && did_pass(sweeping, pair);
+    *pressed = closer > radii.depth && did_press(sweeping, pair);
+}
+
+// The candidates of a range that the bounds do not rule out. Returns how many there are.
+static int list_left(const Sweeping *sweeping, int first, int last, int left[GRAIN]) {
+    const FilWorldTry *step = sweeping->step;
+    const double *use = sweeping->use, until = sweeping->world->near.gone + step->dt;
+    int count = 0, c = first;
+    for (; c < last && c < step->other_count; c++) {
+        left[count++] = c;
+    }
+    for (; c < last; c++) {
+        const int k = c - step->other_count;
+        const FilBound bound = step->bounds[k];
+        const double limit = use[step->pairs[k][0]] + use[step->pairs[k][1]];
+        left[count] = c;
+        count += !((double)bound.apart - until * (double)bound.rate > limit);
+    }
+    return count;
 }
 
 static void sweep_range(void *context, int first, int last) {
     const Sweeping *sweeping = context;
-    const FilWorld *world = sweeping->world;
     const FilWorldTry *step = sweeping->step;
-    const double until = world->near.gone + step->dt;
+    int left[GRAIN] = {0};
+    const int count = list_left(sweeping, first, last, left);
+    Ball ball = {.piece = -1};
     Looked looked = {0};
-    for (int c = first; c < last; c++) {
-        const int k = c - step->other_count; // of step->pairs
-        const int *pair = k < 0 ? step->others[c] : step->pairs[k];
-        if (k >= 0 && (double)step->bounds[k].apart - until * (double)step->bounds[k].rate >
-                          sweeping->reach[pair[0]] + sweeping->reach[pair[1]]) {
-            continue;
-        }
-        const double radii[2] = {radius_of(world, &world->pieces[pair[0]]),
-                                 radius_of(world, &world->pieces[pair[1]])};
-        if (k >= 0 && ((radii[0] > 0.0 && radii[1] > 0.0 && stayed_apart(sweeping, k, radii)) ||
-                       !fil_world_is_candidate(world, step, pair))) {
-            continue;
-        }
-        if (k < 0 && stayed_away(sweeping, pair, radii)) {
+    for (int m = 0; m < count; m++) {
+        const int k = left[m] - step->other_count; // of step->pairs
+        const int *pair = k < 0 ? step->others[left[m]] : step->pairs[k];
+        const Radii radii = radii_of(sweeping, pair);
+        if (k < 0 ? stayed_away(sweeping, pair, radii, &ball)
+                  : stayed_apart(sweeping, k, radii) ||
+                        !fil_world_is_candidate(sweeping->world, step, pair)) {
             continue;
         }
         bool passed, pressed;
@@ -256,7 +300,7 @@ static double solid_way(const Sweeping *sweeping, const FilPiece *piece) {
     poses_of(sweeping, piece, &shape, pose);
     fil_subtract3(pose[1].position, pose[0].position, between);
     double way = fil_norm3(between);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3 && shape.kind != FIL_SHAPE_SPHERE; k++) { // one that turns stays
         fil_subtract3(pose[1].axis[k], pose[0].axis[k], between);
         way += (shape.kind == FIL_SHAPE_PLANE ? 1.0 : piece->extent) * fil_norm3(between);
     }
@@ -293,23 +337,25 @@ static void way_range(void *context, int first, int last) {
     for (int i = first; i < last; i++) {
         const FilPiece *piece = &world->pieces[i];
         way[i] = 0.0;
-        sweeping->reach[i] = INFINITY;
+        sweeping->reach[i] = sweeping->use[i] = INFINITY;
         if (!fil_piece_is_capsule(world, piece)) {
             way[i] = solid_way(sweeping, piece);
             continue;
         }
         const FilBody *body = &world->bodies[piece->body];
-        double beside = 0.0; // what near.c foresaw
+        double beside = 0.0; // what kept.c foresaw
         for (int end = 0; end < 2; end++) {
             double between[3];
             ptrdiff_t at = 3 * (ptrdiff_t)piece->point[end];
             fil_subtract3(sweeping->after + at, sweeping->step->points + at, between);
-            way[i] = fmax(way[i], fil_norm3(between));
+            way[i] = fil_most(way[i], fil_dot3(between, between));
             fil_add3(-sweeping->step->dt, world->near.rates + at, between);
-            beside = fmax(beside, fil_norm3(between));
+            beside = fil_most(beside, fil_dot3(between, between));
         }
-        sweeping->reach[i] =
-            round_up * (world->near.path[i] + body->radius + body->margin + beside);
+        way[i] = sqrt(way[i]);
+        const double went = world->near.path[i] + body->radius + sqrt(beside);
+        sweeping->reach[i] = round_up * (went + body->margin);
+        sweeping->use[i] = round_up * (went - 0.5 * sweeping->least_depth);
         bool ghost = sweeping->step->axes[i].body < 0;
         gone.escaped =
             gone.escaped ||
@@ -319,10 +365,18 @@ static void way_range(void *context, int first, int last) {
     sweeping->gone[first / GRAIN] = gone;
 }
 
+static double least_depth(const FilWorld *world) {
+    double least = INFINITY;
+    for (int i = 0; i < world->rod_count; i++) {
+        least = fil_least(least, world->bodies[world->rods[i]].radius);
+    }
+    return most_pressed * least;
+}
+
 static double deepest_overlap(const FilWorldTry *step) {
     double deepest = 0.0;
     for (int i = 0; i < step->contact_count; i++) {
-        deepest = fmax(deepest, -step->contacts[i].gap);
+        deepest = fil_most(deepest, -step->contacts[i].gap);
     }
     return deepest;
 }
@@ -335,8 +389,8 @@ static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const Swee
         const FilPiece *piece = &world->pieces[i];
         for (int k = 0; step->axes[i].body >= 0 && k < 6; k++) { // ghosts stay nowhere
             double x = after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
-            step->boxes[i].low[k % 3] = fmin(step->boxes[i].low[k % 3], x);
-            step->boxes[i].high[k % 3] = fmax(step->boxes[i].high[k % 3], x);
+            step->boxes[i].low[k % 3] = fil_least(step->boxes[i].low[k % 3], x);
+            step->boxes[i].high[k % 3] = fil_most(step->boxes[i].high[k % 3], x);
         }
     }
     return fil_world_find_more_pairs(world, step, sweeping->reach, error);
@@ -347,6 +401,7 @@ static FilStatus reserve_pieces(FilWorld *world, Sweeping *sweeping, FilError *e
     const size_t n = (size_t)world->piece_count;
     sweeping->way = FIL_NEW(&world->scratch, double, n + 1);
     sweeping->reach = FIL_NEW(&world->scratch, double, n + 1);
+    sweeping->use = FIL_NEW(&world->scratch, double, n + 1);
     sweeping->gone = FIL_NEW_ZEROED(&world->scratch, Gone, n / GRAIN + 1);
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d pieces",
@@ -373,6 +428,7 @@ FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPos
                          .step = step,
                          .after = after,
                          .poses = poses,
+                         .least_depth = least_depth(world),
                          .overlap = deepest_overlap(step)};
     FIL_TRY(reserve_pieces(world, &sweeping, error));
     fil_parallel_ranges(world->piece_count, GRAIN, world->threads, way_range, &sweeping);

@@ -121,7 +121,7 @@ typedef struct FilBound {
     float apart, rate;
 } FilBound;
 
-// Candidates that are kept from step to step: see near.c. Lengths in m.
+// Candidates that are kept from step to step: see kept.c. Lengths in m.
 typedef struct FilNear {
     double *budget;   // [piece_count] what a capsule may use before they must be found again
     double *path;     // [piece_count] how far it went beside `rates` since they were found, at most
@@ -187,11 +187,13 @@ struct FilWorld {
 // The axis of a capsule.
 typedef struct FilAxis {
     double middle[3], half[3]; // m: its ends are middle - half and middle + half
+    double radius, margin;     // m, of the body
     double rate[3];            // m/s: of the middle, as foreseen when the pairs were found
     double length, spin;       // m, m/s: |half|, and how it changes
     double speed;              // m/s, of the faster end, at most
     int body;                  // -1: it is no capsule
-    int point;                 // of its first end
+    int point;                 // of its first end; the next one is that of the second
+    int until;                 // it never touches pieces from itself up to this one
 } FilAxis;
 
 /// The arrays of one try at a step, all in scratch.
