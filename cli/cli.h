@@ -16,6 +16,8 @@
     X(cli_settle)    \
     X(cli_check)     \
     X(cli_info)      \
+    X(cli_plot)      \
+    X(cli_compare)   \
     X(cli_export)    \
     X(cli_dump)      \
     X(cli_new)       \

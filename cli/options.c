@@ -205,10 +205,22 @@ static int read_option(const CliVerb *verb, int argc, char **argv, int *k, void 
     return set_option(option, text, options);
 }
 
+static bool has_option(const CliVerb *verb, const char *name) {
+    bool found = false;
+    for (int o = 0; o < verb->option_count; o++) {
+        found = found || strcmp(verb->options[o].name, name) == 0;
+    }
+    return found;
+}
+
 int cli_parse(const CliVerb *verb, int argc, char **argv, void *options) {
     int operands = 0;
     bool only_operands = false;
     for (int k = 0; k < argc; k++) {
+        static char out[] = "--out"; // -o in full
+        argv[k] = !only_operands && strcmp(argv[k], "-o") == 0 && has_option(verb, out + 2)
+                      ? out
+                      : argv[k];
         const char *word = argv[k];
         if (only_operands || word[0] != '-' || word[1] == '\0') {
             argv[operands++] = argv[k];

@@ -160,6 +160,11 @@ FIL_API FIL_MUST_CHECK FilStatus fil_result_read(FilResult *result, int64_t inde
 FIL_API FIL_MUST_CHECK FilStatus fil_result_read_times(FilResult *result, int64_t first,
                                                        int64_t count, double *times,
                                                        FilError *error);
+/// The same of the frames' energies.
+FIL_API FIL_MUST_CHECK FilStatus fil_result_read_energies(FilResult *result, int64_t first,
+                                                          int64_t count, FilRodEnergy *energies,
+                                                          FilError *error);
+
 /// Read `count` steps from number `first` on, counted from 0.
 FIL_API FIL_MUST_CHECK FilStatus fil_result_read_steps(FilResult *result, int64_t first,
                                                        int64_t count, FilResultStep *steps,

@@ -324,24 +324,42 @@ FilStatus fil_result_read(FilResult *result, int64_t index, FilFrame *frame, Fil
     return status;
 }
 
-FilStatus fil_result_read_times(FilResult *result, int64_t first, int64_t count, double *times,
-                                FilError *error) {
+// Rows of the table of frames; they belong to the result.
+static FilStatus read_frame_rows(FilResult *result, int64_t first, int64_t count,
+                                 FilFrameRow **rows, FilError *error) {
     const FilHdfQuiet quiet = fil_hdf_quiet_begin();
     fil_arena_reset(&result->frame_arena);
     FilStatus status =
         check_range(result, first, count, fil_result_frame_count(result), "frames", error);
-    FilFrameRow *rows = status == FIL_OK ? FIL_NEW(&result->frame_arena, FilFrameRow, count) : NULL;
-    if (status == FIL_OK && rows == NULL) {
+    *rows = status == FIL_OK ? FIL_NEW(&result->frame_arena, FilFrameRow, count) : NULL;
+    if (status == FIL_OK && *rows == NULL) {
         status = fil_result_fail_hdf(result, "read", error);
     }
     if (status == FIL_OK) {
-        status = read_rows(result, FIL_TABLE_FRAMES, first, count, rows, error);
-    }
-    for (int64_t k = 0; status == FIL_OK && rows != NULL && k < count; k++) {
-        times[k] = rows[k].time;
+        status = read_rows(result, FIL_TABLE_FRAMES, first, count, *rows, error);
     }
     fil_hdf_quiet_end(quiet);
     return status;
+}
+
+FilStatus fil_result_read_times(FilResult *result, int64_t first, int64_t count, double *times,
+                                FilError *error) {
+    FilFrameRow *rows = NULL;
+    FIL_TRY(read_frame_rows(result, first, count, &rows, error));
+    for (int64_t k = 0; k < count; k++) {
+        times[k] = rows[k].time;
+    }
+    return FIL_OK;
+}
+
+FilStatus fil_result_read_energies(FilResult *result, int64_t first, int64_t count,
+                                   FilRodEnergy *energies, FilError *error) {
+    FilFrameRow *rows = NULL;
+    FIL_TRY(read_frame_rows(result, first, count, &rows, error));
+    for (int64_t k = 0; k < count; k++) {
+        energies[k] = rows[k].energy;
+    }
+    return FIL_OK;
 }
 
 FilStatus fil_result_read_steps(FilResult *result, int64_t first, int64_t count,

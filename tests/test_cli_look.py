@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+"""Drives filum plot and filum compare. Usage: test_cli_look.py FILUM [filter]"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+FILUM = os.path.abspath(sys.argv[1])
+os.environ["OMP_NUM_THREADS"] = "1"
+
+SCENE = {
+    "name": "fall & <rest>", "duration": 0.2, "step": "2 ms",
+    "materials": {"hair": {}, "floor": {}}, "friction_default": 0.3,
+    "rods": [{"name": "strand", "model": "der", "elements": 8, "material": "hair",
+              "length": "8 cm", "radius": "0.5 mm",
+              "root": {"at": [0, 0, 0.01], "along": [1, 0, 0], "held": "free"}}],
+    "obstacles": [{"name": "floor", "shape": "plane", "material": "floor"}],
+    "output": {"every": "10 ms"},
+}
+
+
+def run(*arguments):
+    done = subprocess.run([FILUM, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def fails(status, text, *arguments):
+    got, _, err = run(*arguments)
+    assert got == status, (got, err)
+    assert text in err, err
+    assert err.count("\n") == 1, err
+
+
+def simulate(name, *changes):
+    with open("scene.json", "w", encoding="utf-8") as file:
+        json.dump(SCENE, file)
+    changes = [word for change in changes for word in ("--set", change)]
+    status, _, err = run("run", "scene.json", "--out", name, *changes)
+    assert status == 0, err
+
+
+def every_quantity_is_a_picture_and_a_table():
+    simulate("a")
+    for name in ("energy", "contacts", "iterations", "residual", "penetration", "dissipated",
+                 "seconds"):
+        assert run("plot", "a", name)[0] == 0
+        root = ElementTree.parse(f"{name}.svg").getroot()
+        assert root.tag.endswith("svg") and len(list(root.iter())) > 10
+        text = ElementTree.tostring(root, encoding="unicode")
+        assert "NaN" not in text and "inf" not in text
+        assert run("plot", "a", name, "-o", f"{name}.csv")[0] == 0
+        with open(f"{name}.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == (21 if name == "energy" else 100)
+        assert abs(float(rows[-1]["time"]) - 0.2) < 1e-9
+
+
+def the_numbers_of_a_table_are_those_of_the_run():
+    simulate("a")
+    run("plot", "a", "energy", "-o", "energy.csv")
+    run("plot", "a", "dissipated", "-o", "dissipated.csv")
+    with open("energy.csv", encoding="utf-8") as file:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    for row in rows:
+        parts = sum(value for key, value in row.items() if key not in ("time", "sum"))
+        assert abs(parts - row["sum"]) < 1e-7 * max(abs(row["gravity"]), 1e-9)
+    assert rows[0]["kinetic"] == 0 and rows[-1]["sum"] < rows[0]["sum"]
+    with open("dissipated.csv", encoding="utf-8") as file:
+        lost = [float(row["so far"]) for row in csv.DictReader(file)]
+    assert all(b >= a for a, b in zip(lost, lost[1:])) and lost[-1] > 0
+
+
+def what_cannot_be_plotted_is_one_clear_sentence():
+    simulate("a")
+    fails(2, "did you mean energy?", "plot", "a", "enrgy")
+    fails(2, "it must end in .svg", "plot", "a", "energy", "-o", "x.pdf")
+    fails(3, "no-run", "plot", "no-run", "energy")
+    assert run("plot", "a", "energy")[0] == 0
+    fails(3, "energy.svg exists already; --force replaces it", "plot", "a", "energy")
+    assert run("plot", "a", "energy", "--force")[0] == 0
+    fails(3, "cannot write", "plot", "a", "energy", "-o", "nowhere/x.svg")
+
+
+def a_run_is_the_same_as_itself_and_as_its_repetition():
+    simulate("a")
+    simulate("b")
+    status, out, _ = run("compare", "a", "b", "--json", "--tolerance", "0")
+    found = json.loads(out)
+    assert status == 0 and found["same_frames"] == found["matched"] == 21
+    assert found["largest"] == 0 and len(found["frames"]) == 21
+
+
+def runs_that_differ_are_told_apart_by_how_far():
+    simulate("a")
+    simulate("b", "rods[0].root.at[1]=1 mm")
+    status, out, _ = run("compare", "a", "b", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert abs(found["frames"][0]["largest"] - 1e-3) < 1e-12
+    assert abs(found["frames"][0]["mean"] - 1e-3) < 1e-12
+    assert abs(found["frames"][0]["part"] - 1e-3 / 0.08) < 1e-9
+    assert run("compare", "a", "b", "--tolerance", "0.0001")[0] == 1
+    assert run("compare", "a", "b", "--tolerance", "0.1")[0] == 0
+    assert "furthest apart" in run("compare", "a", "b")[1]
+
+
+def runs_of_other_resolutions_and_lengths_are_compared_where_they_can_be():
+    simulate("a")
+    simulate("b", "rods[0].elements=16", "duration=0.1")
+    found = json.loads(run("compare", "a", "b", "--json")[1])
+    assert found["matched"] == 11 and found["only_a"] == 10 and found["only_b"] == 0
+    assert found["frames"][0]["largest"] < 1e-12  # the same straight rod
+
+
+def what_cannot_be_compared_is_one_clear_sentence():
+    simulate("a")
+    fails(2, "which two runs?", "compare", "a")
+    fails(3, "no-run", "compare", "a", "no-run")
+
+
+def main():
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
+    failed = passed = 0
+    for name, test in list(globals().items()):
+        if not callable(test) or name in ("run", "fails", "simulate", "main") or wanted not in name:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                test()
+                passed += 1
+                print(f"ok   {name}", flush=True)
+            except Exception as error:  # pylint: disable=broad-except
+                failed += 1
+                print(f"FAIL {name}: {type(error).__name__} line "
+                      f"{error.__traceback__.tb_next.tb_lineno}: {error}", flush=True)
+            os.chdir("/")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
