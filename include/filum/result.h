@@ -25,6 +25,8 @@ typedef struct FilResultRod {
     double length;         ///< m, at time 0
     double radius;         ///< m, of its section, to look at
     double contact_radius; ///< m, of the capsules that touch
+    /// m: full sizes along n1 and n2 of sections that are not round; both 0: round, or not known
+    double width, thickness;
     int first_point, point_count;
 } FilResultRod;
 
@@ -82,8 +84,11 @@ typedef struct FilFrame {
     const double *quaternion; ///< [point_count][4]
     const double *velocity;   ///< [point_count][3] m/s
     const double *curvature;  ///< [point_count][3] 1/m: twist, kappa1, kappa2
-    const double *tension;    ///< [point_count] N, along the rod; NULL: not known
-    const double *elastic;    ///< [point_count] J/m, of bending and twist; NULL: not known
+    /// [point_count] N, along the rod, positive where it is pulled; NULL: not known. Der, corde and
+    /// chain: of the springs. Helix and clothoid: the balance of what acts beyond the section, with
+    /// the forces and accelerations of the last step; before the first step those at rest.
+    const double *tension;
+    const double *elastic; ///< [point_count] J/m, of bending and twist; NULL: not known
     const double *rigid_position;
     const double *rigid_quaternion;
     const double *rigid_velocity;

@@ -205,6 +205,8 @@ FIL_API void fil_rod_curvature_at(const FilRod *rod, int element, double u, doub
 
 /// The same of the natural shape.
 FIL_API void fil_rod_natural_at(const FilRod *rod, int element, double u, double kappa[3]);
+/// Energy of bending and twist by length there, J/m.
+FIL_API double fil_rod_elastic_at(const FilRod *rod, int element, double u);
 
 typedef struct FilRodEnergy {
     double kinetic; ///< J

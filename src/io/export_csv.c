@@ -5,10 +5,25 @@
 // holds in single precision get 8.
 #include "export_parts.h"
 
+#include "point_contacts.h"
+
 #include <inttypes.h>
 
+// What may not be known is left empty.
+static void print_carried(FilFileWriter *writer, const FilFrame *frame, int i, double force) {
+    const double *const values[2] = {frame->tension, frame->elastic};
+    for (int k = 0; k < 2; k++) {
+        if (values[k] == NULL) {
+            fil_file_print(writer, ",");
+        } else {
+            fil_file_print(writer, ",%.8g", values[k][i]);
+        }
+    }
+    fil_file_print(writer, ",%.8g\n", force);
+}
+
 static void print_frame(FilFileWriter *writer, const FilExport *job, int64_t k,
-                        const FilFrame *frame) {
+                        const FilFrame *frame, const double *force) {
     const FilResultDef *def = job->def;
     for (int r = 0; r < def->rod_count; r++) {
         const FilResultRod *rod = &def->rods[r];
@@ -20,8 +35,9 @@ static void print_frame(FilFileWriter *writer, const FilExport *job, int64_t k,
             fil_file_print(writer, "%" PRId64 ",%.15g,%d,%d,%.15g,%.15g,%.15g,%.15g,",
                            fil_export_index(job, k), frame->time, r, i - rod->first_point,
                            def->points[i].s, x[0], x[1], x[2]);
-            fil_file_print(writer, "%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g\n", v[0],
-                           v[1], v[2], q[0], q[1], q[2], q[3], kappa[0], kappa[1], kappa[2]);
+            fil_file_print(writer, "%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g", v[0], v[1],
+                           v[2], q[0], q[1], q[2], q[3], kappa[0], kappa[1], kappa[2]);
+            print_carried(writer, frame, i, force[i]);
         }
     }
 }
@@ -73,12 +89,17 @@ static FilStatus print_all_solids(FilExport *job, FilFileWriter *writer) {
 }
 
 static FilStatus print_frames(FilExport *job, FilFileWriter *writer) {
-    fil_file_print(writer,
-                   "frame,time,rod,point,s,x,y,z,vx,vy,vz,qw,qx,qy,qz,twist,kappa1,kappa2\n");
+    fil_file_print(writer, "frame,time,rod,point,s,x,y,z,vx,vy,vz,qw,qx,qy,qz,twist,kappa1,kappa2,"
+                           "tension,elastic,force\n");
     for (int64_t k = 0; k < job->frame_count; k++) {
         FilFrame frame = {0};
         FIL_TRY(fil_export_read(job, k, &frame));
-        print_frame(writer, job, k, &frame);
+        double *force = FIL_NEW(&job->scratch, double, job->def->point_count);
+        if (force == NULL) {
+            return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
+        }
+        fil_point_contact_forces(job->def, &frame, force);
+        print_frame(writer, job, k, &frame, force);
     }
     return FIL_OK;
 }

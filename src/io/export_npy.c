@@ -1,39 +1,58 @@
 // export_npy.c - NumPy arrays [frames][points][...], as the result holds them, and a JSON file that
-// tells rods and frames apart.
+// tells rods and frames apart. Of a run that does not know tension and elastic energy there are no
+// arrays of them; a frame that does not, in a run that does, has NAN.
 //
 // The format (NumPy's NEP 1, version 1.0): a magic string, the length of the header in 2 bytes, a
 // Python dictionary as text, padded so that the numbers start at a multiple of 64 bytes.
 #include "export_parts.h"
 
+#include "point_contacts.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ARRAY_COUNT = 4, ALIGNMENT = 64, HEADER_MAX = 192 };
+enum { ARRAY_COUNT = 7, ALIGNMENT = 64, HEADER_MAX = 192 };
 
 typedef struct Array {
     const char *suffix;
-    size_t member; // offset of the array in FilFrame
+    size_t member; // offset of the array in FilFrame; NOWHERE: the forces of contacts
     int width;
     bool single;
 } Array;
+
+#define NOWHERE sizeof(FilFrame)
 
 static const Array arrays[ARRAY_COUNT] = {
     {"-position.npy", offsetof(FilFrame, position), 3, false},
     {"-velocity.npy", offsetof(FilFrame, velocity), 3, true},
     {"-quaternion.npy", offsetof(FilFrame, quaternion), 4, true},
     {"-curvature.npy", offsetof(FilFrame, curvature), 3, true},
+    {"-tension.npy", offsetof(FilFrame, tension), 1, true},
+    {"-elastic.npy", offsetof(FilFrame, elastic), 1, true},
+    {"-force.npy", NOWHERE, 1, true},
 };
+
+// The array of a frame; `force` is that of contacts.
+static const double *find_array(const Array *array, const FilFrame *frame, const double *force) {
+    return array->member == NOWHERE
+               ? force
+               : *(const double *const *)(const void *)((const char *)frame + array->member);
+}
 
 static void print_header(FilFileWriter *writer, const FilExport *job, const Array *array) {
     const uint16_t probe = 1;
     const bool little = *(const unsigned char *)&probe == 1;
-    char text[HEADER_MAX];
+    char text[HEADER_MAX], more[16] = "";
+    if (array->width > 1) {
+        (void)snprintf(more, sizeof more, ", %d", array->width);
+    }
     const int length =
         snprintf(text, sizeof text,
-                 "{'descr': '%c%s', 'fortran_order': False, 'shape': (%" PRId64 ", %d, %d), }",
+                 "{'descr': '%c%s', 'fortran_order': False, 'shape': (%" PRId64 ", %d%s), }",
                  little ? '<' : '>', array->single ? "f4" : "f8", job->frame_count,
-                 job->def->point_count, array->width);
+                 job->def->point_count, more);
     const int unpadded = 10 + length + 1;
     const int size = (unpadded + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - 10;
     const unsigned char head[10] = {0x93,
@@ -56,21 +75,31 @@ static void put_values(FilFileWriter *writer, const double *values, size_t count
         return;
     }
     for (size_t k = 0; k < count; k++) {
-        const float value = (float)values[k];
+        const float value = values != NULL ? (float)values[k] : NAN;
         fil_file_put(writer, &value, sizeof value);
     }
 }
 
-static FilStatus put_frames(FilExport *job, FilFileWriter *writers, double *times) {
+// Writers of the arrays that the run knows; the times of its frames.
+typedef struct Output {
+    FilFileWriter *writers; // [ARRAY_COUNT]
+    bool known[ARRAY_COUNT];
+    double *times; // [frame_count]
+    double *force; // [point_count]
+} Output;
+
+static FilStatus put_frames(FilExport *job, Output *out) {
     for (int64_t k = 0; k < job->frame_count; k++) {
         FilFrame frame = {0};
         FIL_TRY(fil_export_read(job, k, &frame));
-        times[k] = frame.time;
+        out->times[k] = frame.time;
+        fil_point_contact_forces(job->def, &frame, out->force);
         for (int a = 0; a < ARRAY_COUNT; a++) {
-            const double *values =
-                *(const double *const *)(const void *)((const char *)&frame + arrays[a].member);
-            put_values(&writers[a], values, (size_t)job->def->point_count * (size_t)arrays[a].width,
-                       arrays[a].single);
+            if (out->known[a]) {
+                put_values(&out->writers[a], find_array(&arrays[a], &frame, out->force),
+                           (size_t)job->def->point_count * (size_t)arrays[a].width,
+                           arrays[a].single);
+            }
         }
     }
     return FIL_OK;
@@ -119,36 +148,42 @@ static FilStatus write_json(FilExport *job, FilFileWriter *writer, const double 
     return fil_export_end(job, writer, FIL_OK);
 }
 
-static FilStatus write_arrays(FilExport *job, FilFileWriter *writers, double *times) {
-    FilStatus status = FIL_OK;
+static FilStatus begin_array(FilExport *job, Output *out, int a) {
+    FIL_TRY(fil_export_begin(job, &out->writers[a], -1, arrays[a].suffix));
+    print_header(&out->writers[a], job, &arrays[a]);
+    return FIL_OK;
+}
+
+static FilStatus write_arrays(FilExport *job, Output *out) {
+    FilFrame frame = {0};
+    FilStatus status = fil_export_read(job, job->frame_count - 1, &frame);
     int begun = 0;
     for (; status == FIL_OK && begun < ARRAY_COUNT; begun += status == FIL_OK) {
-        status = fil_export_begin(job, &writers[begun], -1, arrays[begun].suffix);
-        if (status == FIL_OK) {
-            print_header(&writers[begun], job, &arrays[begun]);
-        }
+        out->known[begun] = find_array(&arrays[begun], &frame, out->force) != NULL;
+        status = out->known[begun] ? begin_array(job, out, begun) : FIL_OK;
     }
     if (status == FIL_OK) {
-        status = put_frames(job, writers, times);
+        status = put_frames(job, out);
     }
     for (int a = 0; a < begun; a++) {
-        status = fil_export_end(job, &writers[a], status);
+        status = out->known[a] ? fil_export_end(job, &out->writers[a], status) : status;
     }
-    return status == FIL_OK ? write_json(job, &writers[0], times) : status;
+    return status == FIL_OK ? write_json(job, &out->writers[0], out->times) : status;
 }
 
 static FilStatus write_run(FilExport *job) {
     FilArena memory = fil_arena_make(NULL); // the scratch of the job is reset with every frame
-    FilFileWriter *writers = FIL_NEW(&memory, FilFileWriter, ARRAY_COUNT);
-    double *times = FIL_NEW(&memory, double, job->frame_count);
+    Output out = {.writers = FIL_NEW(&memory, FilFileWriter, ARRAY_COUNT),
+                  .times = FIL_NEW(&memory, double, job->frame_count),
+                  .force = FIL_NEW(&memory, double, job->def->point_count)};
     const FilStatus status = memory.failed ? fil_fail(job->error, FIL_E_NO_MEMORY,
                                                       "there is not enough memory to export")
-                                           : write_arrays(job, writers, times);
+                                           : write_arrays(job, &out);
     fil_arena_destroy(&memory);
     return status;
 }
 
-const FilExportKind fil_export_npy = {.run = write_run,
-                                      .run_suffixes = {"-position.npy", "-velocity.npy",
-                                                       "-quaternion.npy", "-curvature.npy",
-                                                       ".json"}};
+const FilExportKind fil_export_npy = {
+    .run = write_run,
+    .run_suffixes = {"-position.npy", "-velocity.npy", "-quaternion.npy", "-curvature.npy",
+                     "-tension.npy", "-elastic.npy", "-force.npy", ".json"}};

@@ -25,7 +25,7 @@ typedef struct FilExportKind {
     FilStatus (*frame)(FilExport *job, int64_t k, const FilFrame *frame);
     FilStatus (*run)(FilExport *job);
     const char *frame_suffix;    // of the frame's file, after its number
-    const char *run_suffixes[6]; // of the files of the run, up to a NULL
+    const char *run_suffixes[10]; // of the files of the run, up to a NULL
 } FilExportKind;
 
 extern const FilExportKind fil_export_vtp, fil_export_csv, fil_export_npy, fil_export_obj;

@@ -5,11 +5,13 @@
 // with their times.
 #include "export_parts.h"
 
+#include "point_contacts.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { ARRAY_COUNT = 10, LINES_FROM = 1, POINT_DATA_FROM = 3 };
+enum { ARRAY_MAX = 13, LINES_FROM = 1, POINT_DATA_FROM = 3 };
 
 typedef struct Array {
     const char *name, *type;
@@ -78,7 +80,7 @@ static void print_array(FilFileWriter *writer, const Array *array, uint64_t *off
 }
 
 static void print_head(FilFileWriter *writer, const FilExport *job, double time,
-                       const Array arrays[ARRAY_COUNT]) {
+                       const Array *arrays, int array_count) {
     const uint16_t probe = 1;
     const bool little = *(const unsigned char *)&probe == 1;
     uint64_t offset = 0;
@@ -92,7 +94,7 @@ static void print_head(FilFileWriter *writer, const FilExport *job, double time,
                    "<Piece NumberOfPoints=\"%d\" NumberOfVerts=\"0\" NumberOfLines=\"%d\" "
                    "NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n<Points>\n",
                    job->def->point_count, job->def->line_count);
-    for (int k = 0; k < ARRAY_COUNT; k++) {
+    for (int k = 0; k < array_count; k++) {
         if (k == LINES_FROM) {
             fil_file_print(writer, "</Points>\n<Lines>\n");
         }
@@ -103,6 +105,35 @@ static void print_head(FilFileWriter *writer, const FilExport *job, double time,
         print_array(writer, &arrays[k], &offset);
     }
     fil_file_print(writer, "</PointData>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">_");
+}
+
+static const float *to_float(FilArena *scratch, const double *values, int count) {
+    float *out = FIL_NEW(scratch, float, count);
+    for (int i = 0; out != NULL && i < count; i++) {
+        out[i] = (float)values[i];
+    }
+    return out;
+}
+
+// What acts on the points: tension and elastic energy where they are known, and forces of contact.
+// Returns how many arrays there are.
+static int add_carried(FilExport *job, const FilFrame *frame, Array *arrays) {
+    const int n = job->def->point_count;
+    double *force = FIL_NEW(&job->scratch, double, n);
+    if (force == NULL) {
+        return 0;
+    }
+    fil_point_contact_forces(job->def, frame, force);
+    const char *const names[3] = {"tension", "elastic", "force"};
+    const double *const values[3] = {frame->tension, frame->elastic, force};
+    int count = 0;
+    for (int k = 0; k < 3; k++) {
+        if (values[k] != NULL) {
+            arrays[count++] = (Array){names[k], "Float32", 1, (size_t)n * sizeof(float),
+                                      to_float(&job->scratch, values[k], n)};
+        }
+    }
+    return count;
 }
 
 static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
@@ -118,12 +149,14 @@ static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
     int64_t *connectivity = FIL_NEW(&job->scratch, int64_t, joined);
     int64_t *offsets = FIL_NEW(&job->scratch, int64_t, def->line_count);
     FilFileWriter *writer = FIL_NEW(&job->scratch, FilFileWriter, 1);
+    Array carried[3] = {0};
+    const int carried_count = add_carried(job, frame, carried);
     if (job->scratch.failed) {
         return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
     }
     fill_points(def, frame, &data);
     fill_lines(def, connectivity, offsets);
-    const Array arrays[ARRAY_COUNT] = {
+    Array arrays[ARRAY_MAX] = {
         {"Points", "Float64", 3, 3 * n * sizeof(double), frame->position},
         {"connectivity", "Int64", 1, joined * sizeof(int64_t), connectivity},
         {"offsets", "Int64", 1, (size_t)def->line_count * sizeof(int64_t), offsets},
@@ -135,9 +168,11 @@ static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
         {"s", "Float32", 1, n * sizeof(float), data.s},
         {"rod", "Int32", 1, n * sizeof(int), data.rod},
     };
+    const int array_count = ARRAY_MAX - 3 + carried_count;
+    memcpy(arrays + (ARRAY_MAX - 3), carried, sizeof carried);
     FIL_TRY(fil_export_begin(job, writer, k, ".vtp"));
-    print_head(writer, job, frame->time, arrays);
-    for (int a = 0; a < ARRAY_COUNT; a++) {
+    print_head(writer, job, frame->time, arrays, array_count);
+    for (int a = 0; a < array_count; a++) {
         const uint64_t size = arrays[a].size;
         fil_file_put(writer, &size, sizeof size);
         fil_file_put(writer, arrays[a].bytes, arrays[a].size);

@@ -1,7 +1,8 @@
 // record.c - what a world looks like, as arrays.
 //
 // Rods are sampled where their capsules end: what is seen is what touches. Elements of a tree are
-// lines of their own; other rods are one line.
+// lines of their own; other rods are one line. What a rod carries is what its springs or, where it
+// does not stretch, the balance of forces says (world/tension.c).
 #include "filum/record.h"
 
 #include "base/arena.h"
@@ -26,6 +27,8 @@ struct FilRecorder {
     FilResultMesh *meshes;
     const FilMesh **known; // [mesh_count] whose arrays `meshes` shows
     double *position, *quaternion, *velocity, *curvature;
+    double *force; // [point_count][3] N: what sections of rods that do not stretch carry
+    double *tension, *elastic;
     double *rigid_position, *rigid_quaternion, *rigid_velocity, *rigid_spin;
     double *obstacle_position, *obstacle_quaternion;
 };
@@ -75,15 +78,21 @@ static void describe_points(FilRecorder *recorder, const FilBody *body) {
 static void describe_rod(FilRecorder *recorder, int index) {
     const FilBody *body = &recorder->world->bodies[recorder->world->rods[index]];
     const FilRod *rod = body->self;
-    double radius = 0.0;
+    double radius = 0.0, size[2] = {0.0};
     for (int e = 0; e < rod->element_count; e++) {
-        radius = rod->sections[e].radius > radius ? rod->sections[e].radius : radius;
+        const FilStiffness *section = &rod->sections[e];
+        radius = section->radius > radius ? section->radius : radius;
+        for (int k = 0; k < 2; k++) {
+            size[k] = section->size[k] > size[k] ? section->size[k] : size[k];
+        }
     }
     recorder->rods[index] = (FilResultRod){.model = rod->model,
                                            .element_count = rod->element_count,
                                            .length = fil_rod_length(rod),
                                            .radius = radius,
                                            .contact_radius = body->radius,
+                                           .width = size[0],
+                                           .thickness = size[1],
                                            .first_point = body->first_point,
                                            .point_count = body->point_count};
     const int parts = rod->joints != NULL ? rod->element_count : 1;
@@ -120,6 +129,9 @@ static bool take_memory(FilRecorder *recorder) {
     recorder->quaternion = FIL_NEW(arena, double, 4 * n);
     recorder->velocity = FIL_NEW(arena, double, 3 * n);
     recorder->curvature = FIL_NEW(arena, double, 3 * n);
+    recorder->force = FIL_NEW(arena, double, 3 * n);
+    recorder->tension = FIL_NEW(arena, double, n);
+    recorder->elastic = FIL_NEW(arena, double, n);
     recorder->rigid_position = FIL_NEW(arena, double, 3 * rigids);
     recorder->rigid_quaternion = FIL_NEW(arena, double, 4 * rigids);
     recorder->rigid_velocity = FIL_NEW(arena, double, 3 * rigids);
@@ -232,8 +244,31 @@ static void sample_rods(void *context, int first, int last) {
             fil_rod_element_at(rod, point->element, point->u, &pose, &rate);
             fil_rod_curvature_at(rod, point->element, point->u,
                                  recorder->curvature + 3 * (ptrdiff_t)i);
+            recorder->elastic[i] = fil_rod_elastic_at(rod, point->element, point->u);
             put_pose(&pose, i, recorder->position, recorder->quaternion);
             memcpy(recorder->velocity + 3 * (ptrdiff_t)i, rate.velocity, sizeof rate.velocity);
+        }
+    }
+}
+
+// Along n0, which is the first column of the rotation.
+static double along(const double q[4], const double force[3]) {
+    double R[9];
+    fil_rotation_from_quaternion(q, R);
+    return R[0] * force[0] + R[3] * force[1] + R[6] * force[2];
+}
+
+static void find_tensions(void *context, int first, int last) {
+    FilRecorder *recorder = context;
+    for (int r = first; r < last; r++) {
+        const FilRod *rod = recorder->world->bodies[recorder->world->rods[r]].self;
+        const FilResultRod *about = &recorder->rods[r];
+        for (int i = about->first_point; i < about->first_point + about->point_count; i++) {
+            const FilResultPoint *point = &recorder->points[i];
+            recorder->tension[i] =
+                rod->table->edge_tension != NULL
+                    ? fil_rod_edge_tension_at(rod, point->element, point->u)
+                    : along(recorder->quaternion + 4 * (size_t)i, recorder->force + 3 * (size_t)i);
         }
     }
 }
@@ -265,6 +300,8 @@ FilStatus fil_recorder_frame(FilRecorder *recorder, FilFrame *frame, FilError *e
                         "something was added to the world after its recording began");
     }
     fil_parallel_ranges(world->rod_count, 8, world->threads, sample_rods, recorder);
+    fil_world_section_forces(world, recorder->velocity, recorder->force);
+    fil_parallel_ranges(world->rod_count, 8, world->threads, find_tensions, recorder);
     sample_solids(recorder);
     *frame = (FilFrame){.time = fil_world_time(world),
                         .step = fil_world_step_count(world),
@@ -272,6 +309,8 @@ FilStatus fil_recorder_frame(FilRecorder *recorder, FilFrame *frame, FilError *e
                         .quaternion = recorder->quaternion,
                         .velocity = recorder->velocity,
                         .curvature = recorder->curvature,
+                        .tension = recorder->tension,
+                        .elastic = recorder->elastic,
                         .rigid_position = recorder->rigid_position,
                         .rigid_quaternion = recorder->rigid_quaternion,
                         .rigid_velocity = recorder->rigid_velocity,

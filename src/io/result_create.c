@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,8 +30,12 @@ static hid_t create_series(const FilResult *result, const FilSeries *series) {
     fil_series_chunk(series, &result->def, chunk);
     const hsize_t size[3] = {0, items, (hsize_t)series->width};
     const hsize_t most[3] = {H5S_UNLIMITED, items > 0 ? items : 1, (hsize_t)series->width};
-    const hid_t space = H5Screate_simple(3, size, most), plan = H5Pcreate(H5P_DATASET_CREATE);
-    const bool fine = H5Pset_chunk(plan, 3, chunk) >= 0;
+    const int rank = fil_series_rank(series);
+    const double unknown = (double)NAN;
+    const hid_t space = H5Screate_simple(rank, size, most), plan = H5Pcreate(H5P_DATASET_CREATE);
+    const bool fine =
+        H5Pset_chunk(plan, rank, chunk) >= 0 &&
+        (!series->optional || H5Pset_fill_value(plan, H5T_NATIVE_DOUBLE, &unknown) >= 0);
     const hid_t type = series->single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     hid_t dataset = -1;
     if (fine) {

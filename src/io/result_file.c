@@ -265,7 +265,10 @@ static FilStatus cut(FilResult *result, int64_t frame_count, int64_t step_count,
         done = done && fil_hdf_rows_resize(result->tables[k], rows[k]);
     }
     for (int k = 0; k < FIL_SERIES_COUNT; k++) {
-        done = done && fil_hdf_rows_resize(result->series[k], frame_count);
+        const hid_t series = result->series[k];
+        const bool shorter = fil_result_series[k].optional &&
+                             (series < 0 || fil_hdf_rows_count(series) <= frame_count);
+        done = done && (shorter || fil_hdf_rows_resize(series, frame_count));
     }
     if (!done || H5Fflush(result->file, H5F_SCOPE_LOCAL) < 0 ||
         !fil_result_start_streaming(result)) {

@@ -80,6 +80,8 @@ static const FilField rod_fields[] = {
     FIELD(FilResultRod, contact_radius, REAL, 1, "m"),
     FIELD(FilResultRod, first_point, INT, 1, "1"),
     FIELD(FilResultRod, point_count, INT, 1, "1"),
+    FIELD(FilResultRod, width, REAL, 1, "m"),
+    FIELD(FilResultRod, thickness, REAL, 1, "m"),
 };
 
 static const FilField line_fields[] = {
@@ -125,10 +127,16 @@ const FilHdfTable fil_result_tables[FIL_TABLE_COUNT] = {
         TABLE("/obstacles/info", solid_fields, FilResultSolid, 0, "a row for each obstacle"),
 };
 
-#define SERIES_DOUBLE false
-#define SERIES_FLOAT true
-#define SERIES(path, member, items, width, single, unit) \
-    {(path), (unit), offsetof(FilFrame, member), offsetof(FilResultDef, items), (width), (single)},
+#define SERIES_DOUBLE .single = false
+#define SERIES_FLOAT .single = true
+#define SERIES_OPTIONAL .single = true, .optional = true
+#define SERIES(where, member, counts, numbers, stored, of) \
+    {.path = (where),                                      \
+     .unit = (of),                                         \
+     .array = offsetof(FilFrame, member),                  \
+     .items = offsetof(FilResultDef, counts),              \
+     .width = (numbers),                                   \
+     stored},
 
 const FilSeries fil_result_series[FIL_SERIES_COUNT] = {FIL_RESULT_SERIES(SERIES)};
 

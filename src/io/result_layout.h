@@ -36,12 +36,15 @@ typedef enum FilResultTable {
 extern const FilHdfTable fil_result_tables[FIL_TABLE_COUNT];
 
 // Arrays with one entry for each frame: path, member of FilFrame, member of FilResultDef that
-// counts, numbers of each, how they are stored, unit.
+// counts, numbers of each, how they are stored, unit. Those that are SERIES_OPTIONAL are stored as
+// floats; a frame may do without them, and so do files of old versions.
 #define FIL_RESULT_SERIES(X)                                                           \
     X("/rods/position", position, point_count, 3, SERIES_DOUBLE, "m")                  \
     X("/rods/quaternion", quaternion, point_count, 4, SERIES_FLOAT, "1")               \
     X("/rods/velocity", velocity, point_count, 3, SERIES_FLOAT, "m/s")                 \
     X("/rods/curvature", curvature, point_count, 3, SERIES_FLOAT, "1/m")               \
+    X("/rods/tension", tension, point_count, 1, SERIES_OPTIONAL, "N")                  \
+    X("/rods/elastic", elastic, point_count, 1, SERIES_OPTIONAL, "J/m")                \
     X("/rigids/position", rigid_position, rigid_count, 3, SERIES_DOUBLE, "m")          \
     X("/rigids/quaternion", rigid_quaternion, rigid_count, 4, SERIES_DOUBLE, "1")      \
     X("/rigids/velocity", rigid_velocity, rigid_count, 3, SERIES_DOUBLE, "m/s")        \
@@ -49,14 +52,15 @@ extern const FilHdfTable fil_result_tables[FIL_TABLE_COUNT];
     X("/obstacles/position", obstacle_position, obstacle_count, 3, SERIES_DOUBLE, "m") \
     X("/obstacles/quaternion", obstacle_quaternion, obstacle_count, 4, SERIES_DOUBLE, "1")
 
-enum { FIL_SERIES_COUNT = 10 };
+enum { FIL_SERIES_COUNT = 12 };
 
 typedef struct FilSeries {
     const char *path, *unit;
     size_t array; // offset of the pointer in FilFrame
     size_t items; // offset of the count in FilResultDef
     int width;
-    bool single; // float in the file
+    bool single;   // float in the file
+    bool optional; // what a frame does not know is NAN in the file, or beyond its end
 } FilSeries;
 
 extern const FilSeries fil_result_series[FIL_SERIES_COUNT];
@@ -105,6 +109,10 @@ FilStatus fil_result_load(FilResult *result, FilError *error) FIL_MUST_CHECK;
 /// "<path>: cannot <what> it: <why>", with HDF5's reason.
 FilStatus fil_result_fail_hdf(const FilResult *result, const char *what, FilError *error);
 
+/// Axes of a series in the file: frames, items and, where it is more than one, numbers of each.
+static inline int fil_series_rank(const FilSeries *series) {
+    return series->width > 1 ? 3 : 2;
+}
 /// How a series is cut into chunks: frames, items, numbers.
 void fil_series_chunk(const FilSeries *series, const FilResultDef *def, hsize_t chunk[3]);
 

@@ -5,6 +5,7 @@
 #include "result_layout.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -184,12 +185,16 @@ static FilStatus load_def(FilResult *result, FilError *error) {
 
 static bool open_series(FilResult *result, int index) {
     const FilSeries *series = &fil_result_series[index];
+    if (series->optional && H5Lexists(result->file, series->path, H5P_DEFAULT) == 0) {
+        return true; // the file is older
+    }
+    const int rank = fil_series_rank(series);
     const hid_t dataset = H5Dopen2(result->file, series->path, H5P_DEFAULT);
     result->series[index] = dataset;
     const hid_t space = dataset >= 0 ? H5Dget_space(dataset) : -1;
-    hsize_t extent[3] = {0};
-    const bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == 3 &&
-                      H5Sget_simple_extent_dims(space, extent, NULL) == 3 &&
+    hsize_t extent[3] = {0, 0, 1};
+    const bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == rank &&
+                      H5Sget_simple_extent_dims(space, extent, NULL) == rank &&
                       extent[1] == (hsize_t)fil_series_items(series, &result->def) &&
                       extent[2] == (hsize_t)series->width;
     fil_hdf_close(space);
@@ -277,16 +282,24 @@ static FilStatus read_contacts(FilResult *result, const FilFrameRow *row, FilFra
 static FilStatus read_series(FilResult *result, int index, int64_t frame_index, FilFrame *frame,
                              FilError *error) {
     const FilSeries *series = &fil_result_series[index];
+    const hid_t dataset = result->series[index];
+    if (series->optional && dataset < 0) {
+        return FIL_OK;
+    }
     const int items = fil_series_items(series, &result->def);
     double *values = FIL_NEW(&result->frame_arena, double, (size_t)items *(size_t)series->width);
     if (result->growing) {
-        (void)H5Drefresh(result->series[index]);
+        (void)H5Drefresh(dataset);
     }
-    if (values == NULL ||
-        !fil_hdf_rows_read(result->series[index], H5T_NATIVE_DOUBLE, frame_index, 1, values)) {
+    if (series->optional && frame_index >= fil_hdf_rows_count(dataset)) {
+        return FIL_OK;
+    }
+    if (values == NULL || !fil_hdf_rows_read(dataset, H5T_NATIVE_DOUBLE, frame_index, 1, values)) {
         return fil_result_fail_hdf(result, "read", error);
     }
-    fil_series_set_array(series, frame, values);
+    if (!series->optional || items == 0 || !isnan(values[0])) {
+        fil_series_set_array(series, frame, values);
+    }
     return FIL_OK;
 }
 

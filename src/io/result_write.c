@@ -92,7 +92,11 @@ static bool flush_all(FilResult *result) {
 static bool write_frame(FilResult *result, const FilFrame *frame) {
     bool done = true;
     for (int k = 0; done && k < FIL_SERIES_COUNT; k++) {
-        const double *array = fil_series_array(&fil_result_series[k], frame);
+        const FilSeries *series = &fil_result_series[k];
+        const double *array = fil_series_array(series, frame);
+        if (series->optional && (array == NULL || result->series[k] < 0)) {
+            continue; // not known, or there is no place for it in this file
+        }
         done =
             fil_hdf_rows_resize(result->series[k], result->frame_count + 1) &&
             fil_hdf_rows_write(result->series[k], H5T_NATIVE_DOUBLE, result->frame_count, 1, array);

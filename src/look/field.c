@@ -1,13 +1,11 @@
-// field.c - one number for each point of the rods: see filum/look.h.
-//
-// Contacts act between recorded points. The force of one at arc length s, |impulse| / dt, goes to
-// the points before and after it in the parts by which s lies between them; a point that contacts
-// of both kinds act on slides.
+// field.c - one number for each point of the rods: see filum/look.h. What contacts do to points is
+// found where exports find it, too (io/point_contacts.h).
 #include "filum/look.h"
+
+#include "io/point_contacts.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FIL_FIELD_NAME(code, name, unit, text) name,
 #define FIL_FIELD_UNIT(code, name, unit, text) unit,
@@ -41,57 +39,6 @@ static double norm(const double *v, int count) {
     return sqrt(sum);
 }
 
-// --- contacts ------------------------------------------------------------------------------------
-
-// The last point of a rod at or before s that has another one after it.
-static int find_point(const FilResultDef *def, const FilResultRod *rod, double s) {
-    int low = rod->first_point, high = rod->first_point + rod->point_count - 1;
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        if (def->points[middle].s <= s) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static void add_side(FilField field, const FilResultDef *def, const FilContact *contact,
-                     const FilContactSide *side, double *values) {
-    if (side->kind != FIL_BODY_ROD || side->index < 0 || side->index >= def->rod_count) {
-        return;
-    }
-    const FilResultRod *rod = &def->rods[side->index];
-    if (rod->point_count < 2) {
-        return;
-    }
-    const int at = find_point(def, rod, side->s);
-    const double from = def->points[at].s, length = def->points[at + 1].s - from;
-    const double part = length > 0.0 ? fmin(fmax((side->s - from) / length, 0.0), 1.0) : 0.0;
-    if (field == FIL_FIELD_STATE) {
-        double *value = &values[part < 0.5 ? at : at + 1];
-        *value = fmax(*value, (double)contact->state);
-        return;
-    }
-    const double force = norm(contact->impulse, 3);
-    values[at] += (1.0 - part) * force;
-    values[at + 1] += part * force;
-}
-
-static void add_contacts(FilField field, const FilResultDef *def, const FilFrame *frame,
-                         double *values) {
-    memset(values, 0, sizeof(double) * (size_t)def->point_count);
-    for (int k = 0; k < frame->contact_count; k++) {
-        const FilContact *contact = &frame->contacts[k];
-        add_side(field, def, contact, &contact->a, values);
-        add_side(field, def, contact, &contact->b, values);
-    }
-    for (int i = 0; field == FIL_FIELD_FORCE && i < def->point_count; i++) {
-        values[i] /= def->step > 0.0 ? def->step : 1.0;
-    }
-}
-
 // --- all fields ----------------------------------------------------------------------------------
 
 static double value_at(FilField field, const FilFrame *frame, int i) {
@@ -112,8 +59,12 @@ static double value_at(FilField field, const FilFrame *frame, int i) {
 
 void fil_field_compute(FilField field, const FilResultDef *def, const FilFrame *frame,
                        double *values) {
-    if (field == FIL_FIELD_FORCE || field == FIL_FIELD_STATE) {
-        add_contacts(field, def, frame, values);
+    if (field == FIL_FIELD_FORCE) {
+        fil_point_contact_forces(def, frame, values);
+        return;
+    }
+    if (field == FIL_FIELD_STATE) {
+        fil_point_contact_states(def, frame, values);
         return;
     }
     for (int r = 0; r < def->rod_count; r++) {

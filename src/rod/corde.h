@@ -102,6 +102,8 @@ void fil_corde_span(const FilRod *rod, int element, int *first, int *last);
 void fil_corde_place_jacobian(const FilRod *rod, int element, double u, double *rows);
 void fil_corde_place_span(const FilRod *rod, int element, double u, int *first, int *last);
 void fil_corde_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
+double fil_corde_elastic_at(const FilRod *rod, int element, double u);
+double fil_corde_edge_tension(const FilRod *rod, int element);
 void fil_corde_energy(const FilRod *rod, FilRodEnergy *out);
 void fil_corde_free_gradient(const FilRod *rod, double *out);
 void fil_corde_hessian(const FilRod *rod, double *out);

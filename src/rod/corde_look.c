@@ -222,3 +222,34 @@ void fil_corde_curvature_at(const FilRod *rod, int element, double u, double kap
         kappa[k] = (1.0 - u) * a[k] + u * b[k];
     }
 }
+
+// --- what it stores and carries ------------------------------------------------------------------
+
+// What a joint stores, by its length; at an end that is not held that of its curvature.
+static double node_density(const FilRod *rod, int i) {
+    const FilCorde *corde = rod->data;
+    double turn[3];
+    if (!fil_corde_acts(rod, i)) {
+        curvature_at_end(rod, i == 0, turn);
+        return fil_rod_elastic_density(rod, i == 0 ? 0 : i - 1, i == 0 ? 0.0 : 1.0, turn);
+    }
+    fil_corde_turn(corde->q + 4 * (size_t)i, corde->q + 4 * (size_t)i + 4, turn);
+    const FilCordeJoint *joint = &corde->joints[i];
+    return (fil_corde_joint_bend(joint, turn) + fil_corde_joint_twist(joint, turn)) /
+           corde->cell[i];
+}
+
+// Linear between the nodes: the integral is the sum over the joints, each of which reaches half-way
+// to its neighbours.
+double fil_corde_elastic_at(const FilRod *rod, int element, double u) {
+    return (1.0 - u) * node_density(rod, element) + u * node_density(rod, element + 1);
+}
+
+double fil_corde_edge_tension(const FilRod *rod, int element) {
+    const FilCorde *corde = rod->data;
+    const FilCordeEdge *edge = &corde->edges[element];
+    const double *r = corde->r + 3 * (size_t)element;
+    double e[3];
+    fil_subtract3(r + 3, r, e);
+    return edge->stretch * (fil_norm3(e) - edge->length) / edge->length;
+}

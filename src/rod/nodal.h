@@ -88,6 +88,8 @@ void fil_nodal_span(const FilRod *rod, int element, int *first, int *last);
 void fil_nodal_place_jacobian(const FilRod *rod, int element, double u, double *jacobian);
 void fil_nodal_place_span(const FilRod *rod, int element, double u, int *first, int *last);
 void fil_nodal_curvature_at(const FilRod *rod, int element, double u, double kappa[3]);
+double fil_nodal_elastic_at(const FilRod *rod, int element, double u);
+double fil_nodal_edge_tension(const FilRod *rod, int element);
 void fil_nodal_energy(const FilRod *rod, FilRodEnergy *energy);
 void fil_nodal_gradient(const FilRod *rod, double *gradient);
 void fil_nodal_hessian(const FilRod *rod, double *hessian);
@@ -186,6 +188,7 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .at = fil_nodal_at, .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian,           \
         .span = fil_nodal_span, .place_jacobian = fil_nodal_place_jacobian,                       \
         .place_span = fil_nodal_place_span, .curvature_at = fil_nodal_curvature_at,               \
+        .elastic_at = fil_nodal_elastic_at, .edge_tension = fil_nodal_edge_tension,               \
         .energy = fil_nodal_energy, .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian, \
         .stiffness = fil_nodal_stiffness, .mass = fil_nodal_mass, .check_natural = natural,       \
         .largest_step = fil_nodal_largest_step, .refresh = fil_nodal_refresh,                     \

@@ -243,6 +243,35 @@ void fil_nodal_curvature_at(const FilRod *rod, int element, double u, double kap
     }
 }
 
+// --- energy --------------------------------------------------------------------------------------
+
+// What a bend stores, by the length of its cell; at an end that is not held that of its curvature.
+static double bend_density(const FilRod *rod, int bend) {
+    const FilNodal *nodal = rod->data;
+    if (bend < 0 || bend > nodal->edge_count - 2) {
+        double kappa[3];
+        end_curvature(rod, bend < 0 ? 0 : 1, kappa);
+        return fil_rod_elastic_density(rod, bend < 0 ? 0 : rod->element_count - 1,
+                                       bend < 0 ? 0.0 : 1.0, kappa);
+    }
+    return fil_bend_energy(&nodal->start.bends[bend], &nodal->bend[bend]) / nodal->cell[bend];
+}
+
+// Linear between the nodes: the integral is the sum over the bends, for a cell reaches half-way to
+// its neighbours.
+double fil_nodal_elastic_at(const FilRod *rod, int element, double u) {
+    const FilNodal *nodal = rod->data;
+    const int bend = element + nodal->ghosts[0] - 1;
+    return (1.0 - u) * bend_density(rod, bend) + u * bend_density(rod, bend + 1);
+}
+
+double fil_nodal_edge_tension(const FilRod *rod, int element) {
+    const FilNodal *nodal = rod->data;
+    const int edge = element + nodal->ghosts[0];
+    const FilEdgeSpring *spring = &nodal->stretch[edge];
+    return spring->k * (nodal->start.edges[edge].length - spring->rest);
+}
+
 void fil_nodal_energy(const FilRod *rod, FilRodEnergy *energy) {
     const FilNodal *nodal = rod->data;
     for (int i = 0; i <= nodal->edge_count; i++) {

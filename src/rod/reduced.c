@@ -502,26 +502,28 @@ void fil_reduced_section(const FilRod *rod, int element, double u, FilReducedSec
 
 // --- forces --------------------------------------------------------------------------------------
 
-void fil_reduced_add_loads(const FilRod *rod, double dt) {
+void fil_reduced_add_load(const FilRod *rod, double dt, const FilRodLoad *load) {
     FilReduced *data = fil_reduced(rod);
+    double u, force[3], torque[3], arm[3];
+    int i = fil_rod_locate(rod, load->s, &u);
+    FilReducedSection section;
+    fil_reduced_section(rod, i, u, &section);
+    const double *frame = data->frame + 9 * (size_t)i;
+    double *h = data->h + (6 + (size_t)data->d) * (size_t)i;
+    fil_apply_transposed3(frame, load->force, force);
+    fil_apply_transposed3(frame, load->torque, torque);
+    fil_cross3(section.place, force, arm);
+    fil_add3(dt, force, h);
+    fil_add3(dt, arm, h + 3);
+    fil_add3(dt, torque, h + 3);
+    for (int a = 0; a < data->d; a++) {
+        h[6 + a] += dt * (fil_dot3(section.travel[a], force) + fil_dot3(section.theta[a], torque));
+    }
+}
+
+void fil_reduced_add_loads(const FilRod *rod, double dt) {
     for (int k = 0; k < rod->load_count; k++) {
-        const FilRodLoad *load = &rod->loads[k];
-        double u, force[3], torque[3], arm[3];
-        int i = fil_rod_locate(rod, load->s, &u);
-        FilReducedSection section;
-        fil_reduced_section(rod, i, u, &section);
-        const double *frame = data->frame + 9 * (size_t)i;
-        double *h = data->h + (6 + (size_t)data->d) * (size_t)i;
-        fil_apply_transposed3(frame, load->force, force);
-        fil_apply_transposed3(frame, load->torque, torque);
-        fil_cross3(section.place, force, arm);
-        fil_add3(dt, force, h);
-        fil_add3(dt, arm, h + 3);
-        fil_add3(dt, torque, h + 3);
-        for (int a = 0; a < data->d; a++) {
-            h[6 + a] +=
-                dt * (fil_dot3(section.travel[a], force) + fil_dot3(section.theta[a], torque));
-        }
+        fil_reduced_add_load(rod, dt, &rod->loads[k]);
     }
 }
 

@@ -108,7 +108,8 @@ void fil_reduced_view(FilReduced *data, bool ahead);
 void fil_reduced_update(const FilRod *rod);
 /// The fastest spin of the joints and tips after a pass, rad/s.
 double fil_reduced_spin(const FilRod *rod);
-/// Add the loads, times `dt`, to h.
+/// Add one load, or those of the rod, times `dt`, to h.
+void fil_reduced_add_load(const FilRod *rod, double dt, const FilRodLoad *load);
 void fil_reduced_add_loads(const FilRod *rod, double dt);
 /// Generalised forces [dof_count] of all h.
 void fil_reduced_gather(const FilRod *rod, double *x);
@@ -161,12 +162,16 @@ void fil_reduced_end_rows(const FilRod *rod, double time, double *rows, double *
 void fil_reduced_step_rows(const FilRod *rod, double time, double *rows, double *error);
 /// Errors so many seconds ago, had the root alone moved since.
 void fil_reduced_past_rows(const FilRod *rod, double seconds, double *rows, double *error);
+double fil_reduced_elastic_at(const FilRod *rod, int element, double u);
 void fil_reduced_energy(const FilRod *rod, FilRodEnergy *energy);
 void fil_reduced_gradient(const FilRod *rod, double *gradient);
 void fil_reduced_stiffness(const FilRod *rod, double *stiffness);
 void fil_reduced_mass(const FilRod *rod, double *mass);
 double fil_reduced_largest_step(const FilRod *rod);
 void fil_reduced_hold_shape(FilRod *rod);
+
+// --- reduced_force.c -----------------------------------------------------------------------------
+void fil_reduced_tip_force(const FilRod *rod, const FilRodPast *past, double force[3]);
 
 // --- reduced_hessian.c ---------------------------------------------------------------------------
 void fil_reduced_hessian(const FilRod *rod, double *hessian);
@@ -197,7 +202,8 @@ void fil_composite_solve(const FilRod *rod, double *x);
         .stop = fil_reduced_stop, .launch = fil_reduced_launch,                                   \
         .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at,     \
         .sample = fil_reduced_sample, .jacobian = fil_reduced_jacobian, .span = fil_reduced_span, \
-        .curvature_at = fil_reduced_curvature_at, .end_rows = fil_reduced_end_rows,               \
+        .curvature_at = fil_reduced_curvature_at, .elastic_at = fil_reduced_elastic_at,           \
+        .tip_force = fil_reduced_tip_force, .end_rows = fil_reduced_end_rows,                     \
         .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                         \
         .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                         \
         .stiffness = fil_reduced_stiffness, .mass = fil_reduced_mass,                             \

@@ -189,6 +189,12 @@ void fil_reduced_step_rows(const FilRod *rod, double time, double *rows, double 
 
 // --- energy --------------------------------------------------------------------------------------
 
+double fil_reduced_elastic_at(const FilRod *rod, int element, double u) {
+    double kappa[3];
+    fil_reduced_curvature_at(rod, element, u, kappa);
+    return fil_rod_elastic_density(rod, element, u, kappa);
+}
+
 static void add_elastic(const FilRod *rod, int i, FilRodEnergy *energy) {
     const FilReduced *data = fil_reduced(rod);
     const double *K = rod->sections[i].kappa, *natural = rod->natural + 6 * (size_t)i;

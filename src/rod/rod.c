@@ -247,6 +247,20 @@ void fil_rod_natural_at(const FilRod *rod, int element, double u, double kappa[3
     }
 }
 
+double fil_rod_elastic_density(const FilRod *rod, int element, double u, const double kappa[3]) {
+    const double *K = rod->sections[element].kappa;
+    double natural[3], sum = 0.0;
+    fil_rod_natural_at(rod, element, u, natural);
+    for (int k = 0; k < 3; k++) {
+        sum += 0.5 * K[k] * (kappa[k] - natural[k]) * (kappa[k] - natural[k]);
+    }
+    return sum;
+}
+
+double fil_rod_elastic_at(const FilRod *rod, int element, double u) {
+    return rod->table->elastic_at(rod, element, u);
+}
+
 void fil_rod_energy(const FilRod *rod, FilRodEnergy *energy) {
     *energy = (FilRodEnergy){0};
     rod->table->energy(rod, energy);

@@ -33,6 +33,7 @@ typedef struct FilStiffness {
     double mass;         // kg/m
     double spin_inertia; // kg m: about the tangent
     double radius;       // m: of the surface (the larger one of an ellipse)
+    double size[2];      // m: along n1 and n2; 0 where it is round, or not known
 } FilStiffness;
 
 struct FilRod {
@@ -83,6 +84,15 @@ typedef struct FilRodPlace {
     int element;
     double u; // fraction of the element
 } FilRodPlace;
+
+// What a rod came from: its state when the last step began, and how long that was; no state: it is
+// taken to stay as it moves. `next` gives what pushes it besides its loads, one after the other.
+typedef struct FilRodPast {
+    const double *state; // [state_count] or NULL
+    double dt;           // s
+    bool (*next)(void *context, FilRodLoad *push);
+    void *context;
+} FilRodPast;
 
 struct FilRodTable {
     const char *name;
@@ -160,6 +170,13 @@ struct FilRodTable {
     void (*place_span)(const FilRod *rod, int element, double u, int *first, int *last);
     void (*place_jacobian)(const FilRod *rod, int element, double u, double *jacobian);
     void (*curvature_at)(const FilRod *rod, int element, double u, double kappa[3]);
+    // Energy of bending and twist by length, J/m: its integral is that of energy().
+    double (*elastic_at)(const FilRod *rod, int element, double u);
+    // N: how an element is stretched. NULL: nothing stretches, tension follows from balance.
+    double (*edge_tension)(const FilRod *rod, int element);
+    // The force of what holds the tip, N, from the balance of the rod; 0 where nothing does, or it
+    // cannot be known. NULL with edge_tension().
+    void (*tip_force)(const FilRod *rod, const FilRodPast *past, double force[3]);
 
     // Rows C that hold the ends beyond what the coordinates already hold: C dx = -error brings the
     // configuration to where the ends are held at `time`. Writes C (row-major, row_count of the
@@ -219,6 +236,12 @@ int fil_rod_row_loads(const FilRod *rod, double time, const double *lambda, FilR
 
 /// Rows that end_rows() of the rod gives.
 int fil_rod_count_rows(const FilRod *rod);
+
+/// Energy of bending and twist by length, J/m, where the curvature is `kappa`.
+double fil_rod_elastic_density(const FilRod *rod, int element, double u, const double kappa[3]);
+
+/// The tension at the fraction `u` of an element, for models with edge_tension(): see tension.c.
+double fil_rod_edge_tension_at(const FilRod *rod, int element, double u);
 
 /// The element and the fraction of it at arc length `s`, clamped to the rod.
 int fil_rod_locate(const FilRod *rod, double s, double *u);

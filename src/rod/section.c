@@ -74,6 +74,8 @@ static void use_shape(const FilSection *section, FilStiffness *out) {
     out->mass = section->density * area;
     out->spin_inertia = section->density * (I1 + I2);
     out->radius = fmax(a, b);
+    out->size[0] = a != b ? 2.0 * a : 0.0;
+    out->size[1] = a != b ? 2.0 * b : 0.0;
 }
 
 static FilStatus use_given(const FilSection *section, FilStiffness *out, FilError *error) {
@@ -98,6 +100,7 @@ static FilStatus use_given(const FilSection *section, FilStiffness *out, FilErro
     out->spin_inertia =
         section->spin_inertia > 0.0 ? section->spin_inertia : 0.5 * section->mass * square;
     out->radius = section->radius;
+    out->size[0] = out->size[1] = 0.0;
     return FIL_OK;
 }
 

@@ -276,6 +276,7 @@ FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *er
             continue; // what it is joined to sleeps, too
         }
         list_joint(world, &world->joints[i], contacts + n);
+        contacts[n].joint = i;
         n += world->joints[i].turning ? 1 : 2;
     }
     step->contacts = contacts;

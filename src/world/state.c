@@ -1,8 +1,9 @@
 // state.c - all that the next step depends on, as one array: time, the bodies, the contacts.
 //
 // Layout: step count, time, number of contacts, of those that sleep; the state of every body; in a
-// world that sleeps, per body how long it was calm and its island; per contact its pieces, feature,
-// rebound, approach speed and impulse; of those that sleep also what users see of them.
+// world that sleeps, per body how long it was calm and its island, and per joint its force; per
+// contact its pieces, feature, rebound, approach speed and impulse; of those that sleep also what
+// users see of them.
 #include "sleep.h"
 
 #include <math.h>
@@ -11,16 +12,20 @@
 #include "base/error.h"
 #include "math/vec3.h"
 
-enum { HEAD = 4, PER_BODY = 2, PER_CONTACT = 8, PER_KEPT = PER_CONTACT + 14 };
+enum { HEAD = 4, PER_BODY = 2, PER_JOINT = 3, PER_CONTACT = 8, PER_KEPT = PER_CONTACT + 14 };
 
-// Numbers before those of the contacts.
+// Numbers before those of the joints, and of the contacts.
 static int64_t count_bodies(const FilWorld *world) {
     const bool sleeps = world->def.sleep_speed > 0.0;
     return HEAD + world->state_count + (sleeps ? PER_BODY * (int64_t)world->body_count : 0);
 }
+static int64_t count_joints(const FilWorld *world) {
+    const bool sleeps = world->def.sleep_speed > 0.0;
+    return count_bodies(world) + (sleeps ? PER_JOINT * (int64_t)world->joint_count : 0);
+}
 
 int64_t fil_world_state_count(const FilWorld *world) {
-    return count_bodies(world) + PER_CONTACT * (int64_t)world->memory_count +
+    return count_joints(world) + PER_CONTACT * (int64_t)world->memory_count +
            PER_KEPT * (int64_t)world->kept_count;
 }
 
@@ -58,10 +63,14 @@ void fil_world_get_state(const FilWorld *world, double *state) {
         const FilBody *body = &world->bodies[i];
         body->table->get_state(body->self, state + HEAD + body->first_state);
     }
-    double *sleep = state + HEAD + world->state_count, *out = state + count_bodies(world);
-    for (int i = 0; sleep < out; i++, sleep += PER_BODY) {
+    double *sleep = state + HEAD + world->state_count, *joints = state + count_bodies(world);
+    double *out = state + count_joints(world);
+    for (int i = 0; sleep < joints; i++, sleep += PER_BODY) {
         sleep[0] = world->bodies[i].calm;
         sleep[1] = world->bodies[i].island;
+    }
+    for (int i = 0; joints < out; i++, joints += PER_JOINT) {
+        fil_copy3(world->joints[i].force, joints);
     }
     for (int i = 0; i < world->memory_count; i++, out += PER_CONTACT) {
         put_memory(&world->memories[i], out);
@@ -108,7 +117,7 @@ static FilStatus check_sleep(const FilWorld *world, const double *state, int64_t
 
 static FilStatus check_state(const FilWorld *world, const double *state, int64_t count,
                              FilError *error) {
-    int64_t least = count_bodies(world);
+    int64_t least = count_joints(world);
     if (count < least || !is_index(state[2], INT32_MAX) || !is_index(state[3], INT32_MAX) ||
         count != least + PER_CONTACT * (int64_t)state[2] + PER_KEPT * (int64_t)state[3]) {
         return fil_fail(error, FIL_E_ARGUMENT,
@@ -160,14 +169,18 @@ static void take_kept(const FilWorld *world, const double *in, FilKept *kept) {
 
 // Contacts and sleep; there is room for them.
 static FilStatus take_contacts(FilWorld *world, const double *state, FilError *error) {
-    const double *sleep = state + HEAD + world->state_count, *in = state + count_bodies(world);
+    const double *sleep = state + HEAD + world->state_count, *joints = state + count_bodies(world);
+    const double *in = state + count_joints(world);
     world->memory_count = (int)state[2];
     world->kept_count = world->contact_count = (int)state[3];
     world->asleep_count = 0;
-    for (int i = 0; sleep < in; i++, sleep += PER_BODY) {
+    for (int i = 0; sleep < joints; i++, sleep += PER_BODY) {
         world->bodies[i].calm = sleep[0];
         world->bodies[i].island = (int)sleep[1];
         world->asleep_count += world->bodies[i].island != 0;
+    }
+    for (int i = 0; joints < in; i++, joints += PER_JOINT) {
+        fil_copy3(joints, world->joints[i].force);
     }
     for (int i = 0; i < world->memory_count; i++, in += PER_CONTACT) {
         take_memory(in, &world->memories[i]);
@@ -190,6 +203,7 @@ FilStatus fil_world_set_state(FilWorld *world, const double *state, int64_t coun
                               sizeof(FilContact), error));
     FIL_TRY(
         fil_world_reserve(world, &world->kept, &world->kept_room, kept, sizeof(FilKept), error));
+    world->past = (FilPast){0};
     world->near.piece_count = 0; // pairs that were kept are of another motion
     world->step_count = (int64_t)state[0];
     world->time = state[1];

@@ -32,6 +32,7 @@ enum { MAX_ROUNDS = 3 }; // of adding pairs that passed through each other
 
 static FilStatus reserve_try(FilWorld *world, double dt, FilWorldTry *step, FilError *error) {
     fil_arena_reset(&world->scratch);
+    world->past = (FilPast){0};
     // waiting for each other costs a few threads more than so little work
     world->threads =
         world->dof_count < few_dofs ? 1 : fil_thread_count(world->def.solver.thread_count);
@@ -527,6 +528,15 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
     return FIL_OK;
 }
 
+static void record_joints(FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; world->joint_count > 0 && i < step->contact_count; i++) {
+        const FilWorkContact *half = &step->contacts[i];
+        for (int k = 0; k < 3 && half->kind == FIL_BLOCK_EQUALITY && !half->turn; k++) {
+            world->joints[half->joint].force[k] = step->r[3 * (ptrdiff_t)i + k] / step->dt;
+        }
+    }
+}
+
 static void finish_obstacles(FilWorld *world) {
     for (int i = 0; i < world->obstacle_count; i++) {
         world->obstacles[i].pose = world->obstacles[i].next;
@@ -672,6 +682,8 @@ static FilStatus try_awake(FilWorld *world, double dt, bool last, FilStepInfo *i
     info->missed_count += round.passed.count;
     finish_obstacles(world);
     world->time += dt;
+    world->past = (FilPast){step.rates, step.states, world->point_count, dt};
+    record_joints(world, &step);
     return record_contacts(world, &step, info, error);
 }
 

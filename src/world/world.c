@@ -513,6 +513,7 @@ FilStatus fil_world_release(FilWorld *world, int rod, bool tip, FilError *error)
     FilBody *body = &world->bodies[world->rods[rod]];
     FilRod *self = body->self;
     FIL_TRY(fil_rod_release(self, tip, error));
+    world->past = (FilPast){0}; // its states are laid out as before
     fil_world_wake_all(world);
     body->dof_count = self->dof_count;
     world->dof_count = world->state_count = 0;

@@ -74,6 +74,7 @@ typedef struct FilJoint {
     bool removed;
     double apart[3];   // m: from b to a, in the axes of b
     double between[9]; // the axes of a in those of b, columns
+    double force[3];   // N: of b on a in the last step that it was awake in
 } FilJoint;
 
 // What a contact leaves to the next step.
@@ -97,6 +98,7 @@ typedef struct FilWorkContact {
     FilPlace a, b;
     FilBlockKind kind;          // coulomb, or equality: a joint
     bool turn;                  // of a joint: its rows are about the spin
+    int joint;                  // of a joint: which
     double error[3];            // of a joint, m or rad: what its rows are to bring to 0
     double normal[3], frame[9]; // rows of the frame: normal and two tangents
     double gap, mu, restitution, margin;
@@ -114,6 +116,14 @@ typedef struct FilSamples {
     int body_count;         // bodies that are in it
     int point_room, rate_room, state_room;
 } FilSamples;
+
+// What the last part of a step began with, until the next begins: in scratch. All 0: not known.
+typedef struct FilPast {
+    const double *rates;  // [point_count][3] m/s, of the points
+    const double *states; // of all bodies
+    int point_count;
+    double dt; // s
+} FilPast;
 
 // The axes of a pair are `apart` - `rate` t apart, less the paths of both, at least: t s after the
 // pairs were found. m, m/s.
@@ -151,6 +161,7 @@ struct FilWorld {
     FilPiece *pieces;
     FilRodPlace *places; // [point_count] the points of the rods
     FilSamples samples;
+    FilPast past;
     FilNear near;
     FilWorldMaterial *materials;
     double *frictions; // of pairs of materials, see fil_world_friction(); below 0: not set
@@ -273,6 +284,12 @@ void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilP
 bool fil_world_are_joined(const FilWorld *world, int i, int j);
 /// Append the joints to the contacts of a step.
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
+
+// --- tension.c -----------------------------------------------------------------------------------
+
+/// The force that sections of rods that do not stretch carry, N, world axes: at all points, where
+/// they move with `velocity`, [point_count][3] each. At points of rods that stretch it is 0.
+void fil_world_section_forces(const FilWorld *world, const double *velocity, double *force);
 
 // --- near.c --------------------------------------------------------------------------------------
 
