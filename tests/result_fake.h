@@ -43,7 +43,7 @@ static inline FakeRun fake_run_make(int rod_count, int rod_points, int contact_c
                    .rods = calloc((size_t)rod_count, sizeof *run.rods),
                    .lines = calloc((size_t)rod_count + 1, sizeof *run.lines),
                    .points = calloc((size_t)n, sizeof *run.points),
-                   .values = calloc(13 * (size_t)n + 13 + 14, sizeof *run.values),
+                   .values = calloc(15 * (size_t)n + 13 + 14, sizeof *run.values),
                    .contacts = calloc((size_t)contact_count + 1, sizeof *run.contacts)};
     if (run.rods == NULL || run.lines == NULL || run.points == NULL || run.values == NULL ||
         run.contacts == NULL) {
@@ -56,6 +56,8 @@ static inline FakeRun fake_run_make(int rod_count, int rod_points, int contact_c
                                      .length = 0.1,
                                      .radius = 1e-3,
                                      .contact_radius = 2e-3,
+                                     .width = r == 1 ? 4e-3 : 0.0,
+                                     .thickness = r == 1 ? 1e-3 : 0.0,
                                      .first_point = r * rod_points,
                                      .point_count = rod_points};
         (void)snprintf(run.rods[r].name, sizeof run.rods[r].name, "rod %d", r);
@@ -132,11 +134,18 @@ static inline FilFrame fake_frame(FakeRun *run, int64_t index) {
     const struct {
         const double **array;
         int count;
-    } arrays[] = {{&frame.position, 3 * n},          {&frame.quaternion, 4 * n},
-                  {&frame.velocity, 3 * n},          {&frame.curvature, 3 * n},
-                  {&frame.rigid_position, 3},        {&frame.rigid_quaternion, 4},
-                  {&frame.rigid_velocity, 3},        {&frame.rigid_spin, 3},
-                  {&frame.obstacle_position, 2 * 3}, {&frame.obstacle_quaternion, 2 * 4}};
+    } arrays[] = {{&frame.position, 3 * n},
+                  {&frame.quaternion, 4 * n},
+                  {&frame.velocity, 3 * n},
+                  {&frame.curvature, 3 * n},
+                  {&frame.rigid_position, 3},
+                  {&frame.rigid_quaternion, 4},
+                  {&frame.rigid_velocity, 3},
+                  {&frame.rigid_spin, 3},
+                  {&frame.obstacle_position, 2 * 3},
+                  {&frame.obstacle_quaternion, 2 * 4},
+                  {&frame.tension, n},
+                  {&frame.elastic, n}};
     double *next = run->values;
     for (int a = 0; a < (int)(sizeof arrays / sizeof *arrays); a++) {
         *arrays[a].array = next;

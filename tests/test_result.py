@@ -39,6 +39,15 @@ def value(frame, array, k):
     return math.sin(0.1 * frame + 0.01 * k + array)
 
 
+def contact_force(frame, i):
+    """On point i: contacts are at s = 0.05 of their rods, whose points are 0.1 / POINTS apart."""
+    at = 0.05 * POINTS / 0.1
+    share = max(0, 1 - abs(i % POINTS - at))
+    forces = [math.hypot(0.1, value(frame, 20, c)) / 1e-3 for c in range(CONTACTS)
+              if c % RODS == i // POINTS]
+    return share * sum(forces) if frame > 0 else 0
+
+
 def check_frames(file, count):
     numpy = need("numpy")
     n = RODS * POINTS
@@ -48,6 +57,9 @@ def check_frames(file, count):
             want = [[value(k, array, width * i + j) for j in range(width)] for i in range(n)]
             got = file["rods/" + path][k]
             assert numpy.allclose(got, want, rtol=0, atol=1e-15 if array == 0 else 1e-7), (k, path)
+        for path, array in (("tension", 10), ("elastic", 11)):
+            want = [value(k, array, i) for i in range(n)]
+            assert numpy.allclose(file["rods/" + path][k], want, rtol=0, atol=1e-7), (k, path)
         row = file["frames"][k]
         contacts = file["contacts"][row["first_contact"]:row["first_contact"] + row["contact_count"]]
         assert len(contacts) == (0 if k == 0 else CONTACTS)
@@ -68,6 +80,8 @@ def h5py_reads_a_finished_file(folder):
         assert file.attrs["format"] == b"filum result" and file.attrs["seed"] == 42
         assert file["scene"].asstr()[()] == '{"name": "fake"} // ä'
         assert file["rods/info"]["name"][1] == b"rod 1"
+        assert file["rods/info"]["width"].tolist() == [0, 4e-3, 0]
+        assert file["rods/tension"].shape == (6, RODS * POINTS)
         assert file["meshes/0/triangles"].shape == (4, 3)
         assert file["obstacles/info"]["mesh"].tolist() == [-1, 0]
 
@@ -77,7 +91,8 @@ def units_are_attributes(folder):
     path = folder + "/result.h5"
     make("write", path, "2", *SIZES)
     with h5py.File(path, "r") as file:
-        for name, unit in (("position", b"m"), ("velocity", b"m/s"), ("curvature", b"1/m")):
+        for name, unit in (("position", b"m"), ("velocity", b"m/s"), ("curvature", b"1/m"),
+                           ("tension", b"N"), ("elastic", b"J/m")):
             assert file["rods/" + name].attrs["unit"] == unit
         assert file["contacts"].attrs["impulse"] == b"N s"
         assert file["frames"].attrs["time"] == b"s" and file["frames"].attrs["bend"] == b"J"
@@ -104,7 +119,7 @@ def h5py_reads_while_it_is_written(folder):
             for k in range(1, 10):
                 assert advance() == f"frame {k}\n"
                 for name in ("frames", "contacts", "steps", "rods/position", "rods/velocity",
-                             "rods/quaternion", "rods/curvature"):
+                             "rods/quaternion", "rods/curvature", "rods/tension", "rods/elastic"):
                     file[name].id.refresh()
                 assert len(file["frames"]) == k + 1
                 check_frames(file, k + 1)
@@ -150,6 +165,37 @@ def large_frames_come_in_several_chunks(folder):
         assert len(file["contacts"]) == 6000
 
 
+def a_file_of_an_old_version_has_no_tension(folder):
+    """Without the datasets and the fields that were added; it is read, exported and gone on with."""
+    h5py, numpy = need("h5py"), need("numpy")
+    path = folder + "/result.h5"
+    make("write", path, "4", *SIZES)
+    with h5py.File(path, "r+", libver="latest") as file:
+        del file["rods/tension"], file["rods/elastic"]
+        rows = file["rods/info"][()]
+        keep = [name for name in rows.dtype.names if name not in ("width", "thickness")]
+        del file["rods/info"]
+        kept = numpy.zeros(len(rows), [(name, rows.dtype[name]) for name in keep])
+        for name in keep:
+            kept[name] = rows[name]
+        file["rods/info"] = kept
+    assert make("count", path) == "4 frames\n"
+    for kind in ("vtp", "csv", "npy"):
+        os.mkdir(folder + "/" + kind)
+        make("export", path, kind, folder + "/" + kind)
+    assert sorted(os.listdir(folder + "/npy")) == [
+        "run-curvature.npy", "run-force.npy", "run-position.npy", "run-quaternion.npy",
+        "run-velocity.npy", "run.json"]
+    with open(folder + "/csv/run.csv", encoding="utf-8", newline="") as file:
+        row = list(csv.DictReader(file))[-1]
+    assert row["tension"] == row["elastic"] == "" and row["force"] != ""
+    with open(folder + "/vtp/run-000003.vtp", "rb") as file:
+        text = file.read()
+    assert b'"tension"' not in text and b'"force"' in text
+    make("resume", path, "2", "6", *SIZES)
+    assert make("count", path) == "6 frames\n"
+
+
 # --------------------------------------------------------------------------------------- exports
 
 def export(folder, kind, *more):
@@ -179,7 +225,9 @@ def vtk_reads_vtp(folder):
         speed = math.sqrt(sum(value(k, 2, 3 * 5 + j) ** 2 for j in range(3)))
         bend = math.hypot(value(k, 3, 3 * 5 + 1), value(k, 3, 3 * 5 + 2))
         for name, want in (("radius", 1e-3), ("speed", speed), ("curvature", bend),
-                           ("twist", value(k, 3, 15)), ("rod", 0)):
+                           ("twist", value(k, 3, 15)), ("rod", 0),
+                           ("tension", value(k, 10, 5)), ("elastic", value(k, 11, 5)),
+                           ("force", contact_force(k, 5))):
             assert abs(arrays.GetArray(name).GetValue(5) - want) < 1e-6, name
         assert arrays.GetArray("rod").GetValue(POINTS) == 1
         time = data.GetFieldData().GetArray("TimeValue").GetValue(0)
@@ -204,6 +252,11 @@ def csv_has_a_row_for_each_point(folder):
     i = POINTS + 3
     assert abs(float(row["y"]) - value(2, 0, 3 * i + 1)) < 1e-14
     assert abs(float(row["kappa2"]) - value(2, 3, 3 * i + 2)) < 1e-7
+    assert abs(float(row["tension"]) - value(2, 10, i)) < 1e-7
+    assert abs(float(row["elastic"]) - value(2, 11, i)) < 1e-7
+    for j in range(RODS * POINTS):
+        want = contact_force(2, j)
+        assert abs(float(rows[2 * RODS * POINTS + j]["force"]) - want) <= 1e-7 * want, j
 
 
 def numpy_reads_npy(folder):
@@ -215,6 +268,10 @@ def numpy_reads_npy(folder):
     quaternion = numpy.load(out + "/run-quaternion.npy")
     assert quaternion.shape == (4, RODS * POINTS, 4) and quaternion.dtype == numpy.float32
     assert abs(quaternion[3, 7, 1] - value(3, 1, 29)) < 1e-7
+    tension = numpy.load(out + "/run-tension.npy")
+    assert tension.shape == (4, RODS * POINTS) and abs(tension[3, 7] - value(3, 10, 7)) < 1e-7
+    assert abs(numpy.load(out + "/run-elastic.npy")[3, 7] - value(3, 11, 7)) < 1e-7
+    assert abs(numpy.load(out + "/run-force.npy")[3, 12] / contact_force(3, 12) - 1) < 1e-6
     with open(out + "/run.json", encoding="utf-8") as file:
         about = json.load(file)
     assert about["times"] == [0, 0.01, 0.02, 0.03] and about["frames"] == [0, 1, 2, 3]
@@ -247,7 +304,8 @@ def y_may_be_up(folder):
 # ----------------------------------------------------------------------------------------- runner
 
 TESTS = [h5py_reads_a_finished_file, units_are_attributes, h5py_reads_while_it_is_written,
-         a_killed_run_is_mended_and_then_plain_h5py_reads_it, large_frames_come_in_several_chunks,
+         a_killed_run_is_mended_and_then_plain_h5py_reads_it,
+         a_file_of_an_old_version_has_no_tension, large_frames_come_in_several_chunks,
          vtk_reads_vtp, pvd_lists_the_frames, csv_has_a_row_for_each_point, numpy_reads_npy,
          obj_has_lines, y_may_be_up]
 

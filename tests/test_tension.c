@@ -1,0 +1,467 @@
+// What rods carry and store, as it is recorded: tension and elastic energy along them.
+#include "check.h"
+#include "world_bench.h"
+
+#include "filum/record.h"
+
+#include <stdlib.h>
+
+#define PI 3.14159265358979323846
+
+static const double g = 9.81;
+static const double down[3][3] = {{0, 0, -1}, {0, 1, 0}, {1, 0, 0}};
+static const double up[3][3] = {{0, 0, 1}, {0, 1, 0}, {-1, 0, 0}};
+
+// A world of one rod or more, and its frame.
+typedef struct Bench {
+    FilWorld *world;
+    FilRecorder *recorder;
+    FilResultDef def;
+    FilFrame frame;
+} Bench;
+
+static FilWorld *new_world(double step, double gravity) {
+    FilWorldDef def = fil_world_def_default();
+    def.step = step;
+    def.gravity[2] = -gravity;
+    def.solver.thread_count = 1;
+    return make_world(&def, 0.3, 0.0);
+}
+
+static void look(Bench *bench) {
+    FilError error;
+    if (bench->recorder == NULL) {
+        must(fil_recorder_create(bench->world, NULL, &bench->recorder, &error), &error);
+        bench->def = fil_recorder_def(bench->recorder);
+    }
+    must(fil_recorder_frame(bench->recorder, &bench->frame, &error), &error);
+}
+
+static void settle(Bench *bench) {
+    FilError error;
+    FilSettleSettings settings = fil_settle_settings_default();
+    FilSettleInfo info;
+    settings.tolerance = 1e-6;
+    must(fil_world_settle(bench->world, &settings, &info, &error), &error);
+    CHECK(info.converged);
+    look(bench);
+}
+
+static void finish(Bench *bench) {
+    fil_recorder_destroy(bench->recorder);
+    fil_world_destroy(bench->world);
+}
+
+// A rod of 1 m and 1 kg, held at its root.
+static FilRodDef hanging_def(FilRodModel model, const double axis[3][3]) {
+    FilRodDef def = log_def(model, 0.0);
+    memcpy(def.root.axis, axis, sizeof def.root.axis);
+    def.root_end.kind = FIL_END_CLAMPED;
+    return def;
+}
+
+static double s_of(const Bench *bench, int i) {
+    return bench->def.points[i].s;
+}
+
+// --- at rest -------------------------------------------------------------------------------------
+
+static void a_hanging_rod_carries_the_weight_below(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        Bench bench = {.world = new_world(1e-3, g)};
+        FilRodDef def = hanging_def((FilRodModel)model, down);
+        (void)add_rod(bench.world, &def, 0);
+        settle(&bench);
+        for (int i = 0; i < bench.def.point_count; i++) {
+            CHECK_NEAR(bench.frame.tension[i], g * (1.0 - s_of(&bench, i)), 0.0, 1e-5);
+        }
+        finish(&bench);
+    }
+}
+
+static void a_weight_at_the_tip_pulls_all_along(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        Bench bench = {.world = new_world(1e-3, g)};
+        FilRodDef def = hanging_def((FilRodModel)model, down);
+        const FilRodLoad weight = {.s = 1.0, .force = {0.0, 0.0, -50.0}};
+        def.loads = &weight;
+        def.load_count = 1;
+        (void)add_rod(bench.world, &def, 0);
+        settle(&bench);
+        for (int i = 0; i < bench.def.point_count; i++) {
+            CHECK_NEAR(bench.frame.tension[i], 50.0 + g * (1.0 - s_of(&bench, i)), 0.0, 1e-4);
+        }
+        finish(&bench);
+    }
+}
+
+// The same by joints: of a ball at the tip, and of the root, which is free otherwise.
+static void joints_pull_too(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        Bench bench = {.world = new_world(1e-3, g)};
+        FilRodDef def = hanging_def((FilRodModel)model, down);
+        FilRigidDef ball = fil_rigid_def_default();
+        FilError error;
+        int joint;
+        def.root_end.kind = FIL_END_FREE;
+        (void)add_rod(bench.world, &def, 0);
+        ball.pose.position[2] = -1.5;
+        FilRigid *made = add_rigid(bench.world, &ball);
+        const FilJointDef joints[2] = {
+            {.a = {.kind = FIL_BODY_ROD}, .b = {.kind = FIL_BODY_WORLD}, .turning = true},
+            {.a = {.kind = FIL_BODY_ROD, .s = 1.0},
+             .b = {.kind = FIL_BODY_RIGID, .point = {0.0, 0.0, -1.0}},
+             .turning = true}};
+        for (int k = 0; k < 2; k++) {
+            must(fil_world_add_joint(bench.world, &joints[k], &joint, &error), &error);
+        }
+        settle(&bench);
+        const double weight = g * fil_rigid_mass(made);
+        for (int i = 0; i < bench.def.point_count; i++) {
+            CHECK_NEAR(bench.frame.tension[i], weight + g * (1.0 - s_of(&bench, i)), 1e-5, 1e-4);
+        }
+        finish(&bench);
+    }
+}
+
+static void a_column_is_compressed(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        Bench bench = {.world = new_world(1e-3, g)};
+        FilRodDef def = hanging_def((FilRodModel)model, up);
+        const FilRodLoad weight = {.s = 1.0, .force = {0.0, 0.0, -5.0}};
+        def.loads = &weight;
+        def.load_count = 1;
+        (void)add_rod(bench.world, &def, 0);
+        settle(&bench);
+        for (int i = 0; i < bench.def.point_count; i++) {
+            CHECK_NEAR(bench.frame.tension[i], -5.0 - g * (1.0 - s_of(&bench, i)), 0.0, 1e-4);
+        }
+        finish(&bench);
+    }
+}
+
+// A trunk that hangs down, and two branches at 60 degrees to it.
+static void a_trunk_carries_its_branches(void) {
+    const double c = 0.5, s = sqrt(0.75);
+    const FilRodJoint joints[3] = {{-1, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+                                   {0, {{c, s, 0}, {-s, c, 0}, {0, 0, 1}}},
+                                   {0, {{c, -s, 0}, {s, c, 0}, {0, 0, 1}}}};
+    Bench bench = {.world = new_world(1e-3, g)};
+    FilRodDef def = hanging_def(FIL_ROD_HELIX, down);
+    def.element_count = 3;
+    def.joints = joints;
+    def.section.young = 1e13;
+    (void)add_rod(bench.world, &def, 4);
+    settle(&bench);
+    CHECK(bench.def.line_count == 3 && bench.def.point_count == 15);
+    for (int i = 0; i < bench.def.point_count; i++) {
+        const double beyond = (1.0 - bench.def.points[i].u) / 3.0;
+        const double want = i < 5 ? g * (beyond + 2.0 / 3.0) : 0.5 * g * beyond;
+        CHECK_NEAR(bench.frame.tension[i], want, 0.0, 1e-4);
+    }
+    finish(&bench);
+}
+
+// --- held at both ends ---------------------------------------------------------------------------
+
+// An arc of 2 rad that hangs, or stands, between two ends.
+static FilRodDef arc_def(FilRodModel model, int elements, double bend, double start[]) {
+    FilRodDef def = log_def(model, 0.0);
+    const double B = bend > 0.0 ? 8.0 : 8e-3; // what stands must be stiff
+    def.element_count = elements;
+    def.section = (FilSection){.kind = FIL_SECTION_GIVEN,
+                               .radius = 0.01,
+                               .bend = {B, B},
+                               .twist = B,
+                               .mass = 1.0,
+                               .stretch = 1e6};
+    for (int i = 0; i <= elements; i++) {
+        start[3 * i] = start[3 * i + 2] = 0.0;
+        start[3 * i + 1] = bend;
+    }
+    def.start_curvatures = start;
+    def.start_count = elements + 1;
+    const double tilt[3][3] = {{cos(1.0), 0, bend > 0.0 ? sin(1.0) : -sin(1.0)},
+                               {0, 1, 0},
+                               {bend > 0.0 ? -sin(1.0) : sin(1.0), 0, cos(1.0)}};
+    memcpy(def.root.axis, tilt, sizeof tilt);
+    def.root_end.kind = def.tip_end.kind = FIL_END_PINNED;
+    return def;
+}
+
+// The tension at s of one rod in the bench.
+static double tension_at(const Bench *bench, int rod, double s) {
+    const FilResultRod *about = &bench->def.rods[rod];
+    int i = about->first_point;
+    while (i < about->first_point + about->point_count - 2 && s_of(bench, i + 1) < s) {
+        i++;
+    }
+    const double part = (s - s_of(bench, i)) / (s_of(bench, i + 1) - s_of(bench, i));
+    return (1.0 - part) * bench->frame.tension[i] + part * bench->frame.tension[i + 1];
+}
+
+// Springs of a fine chain know what a rod that does not stretch has from balance.
+static void compare_arcs(double bend, FilRodModel model, bool moving) {
+    double starts[2][3 * 65];
+    Bench bench = {.world = new_world(1e-3, g)};
+    FilRodDef coarse = arc_def(model, 12, bend, starts[0]);
+    FilRodDef fine = arc_def(FIL_ROD_DER, 64, bend, starts[1]);
+    coarse.damping = fine.damping = moving ? 1e-3 : 0.0;
+    fine.root.position[1] = 1.0;
+    fine.root_end.kind = FIL_END_PINNED;
+    (void)add_rod(bench.world, &coarse, 0);
+    (void)add_rod(bench.world, &fine, 0);
+    if (!moving) {
+        settle(&bench);
+    }
+    for (int k = 0; moving && k < 150; k++) {
+        (void)take_step(bench.world);
+    }
+    look(&bench);
+    for (double s = 0.1; s < 0.95; s += 0.1) {
+        CHECK_NEAR(tension_at(&bench, 0, s), tension_at(&bench, 1, s), 0.01, 0.0);
+    }
+    finish(&bench);
+}
+
+static void a_rod_between_two_ends_is_pulled_or_pressed(void) {
+    for (int model = FIL_ROD_HELIX; model <= FIL_ROD_CLOTHOID; model++) {
+        compare_arcs(-2.0, (FilRodModel)model, false);
+        compare_arcs(2.0, (FilRodModel)model, false);
+        compare_arcs(-2.0, (FilRodModel)model, true);
+    }
+}
+
+// --- moving --------------------------------------------------------------------------------------
+
+static void a_whirling_rod_is_pulled_outward(void) {
+    const double omega = 10.0;
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        Bench bench = {.world = new_world(1e-4, 0.0)};
+        FilRodDef def = log_def((FilRodModel)model, 0.0);
+        FilError error;
+        const double still[3] = {0.0, 0.0, 0.0}, spin[3] = {0.0, 0.0, omega};
+        def.root_end.kind = FIL_END_PINNED;
+        def.damping = 1e-3; // of the stretching that begins
+        FilRod *rod = add_rod(bench.world, &def, 0);
+        must(fil_rod_launch(rod, still, spin, &error), &error);
+        for (int k = 0; k < 300; k++) {
+            (void)take_step(bench.world);
+        }
+        look(&bench);
+        for (int i = 0; i < bench.def.point_count; i++) {
+            const double s = s_of(&bench, i);
+            const bool exact = model <= FIL_ROD_CLOTHOID; // others stretch by elements of 1/8 m
+            CHECK_NEAR(bench.frame.tension[i], 0.5 * omega * omega * (1.0 - s * s), 0.0,
+                       exact ? 0.05 : 1.6);
+        }
+        finish(&bench);
+    }
+}
+
+static void what_falls_freely_carries_nothing(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        Bench bench = {.world = new_world(1e-3, g)};
+        FilRodDef def = hanging_def((FilRodModel)model, down);
+        def.root_end.kind = FIL_END_FREE;
+        (void)add_rod(bench.world, &def, 0);
+        for (int k = 0; k < 10; k++) {
+            (void)take_step(bench.world);
+        }
+        look(&bench);
+        for (int i = 0; i < bench.def.point_count; i++) {
+            CHECK_NEAR(bench.frame.tension[i], 0.0, 0.0, 1e-7);
+        }
+        finish(&bench);
+    }
+}
+
+// --- around a post -------------------------------------------------------------------------------
+
+static const double pull = 1.0, post = 0.1, edge = 0.01308; // N, m, m
+
+static void draw_away(void *user, double time, FilPose *pose) {
+    (void)user;
+    for (int k = 0; k < 3; k++) {
+        pose->position[k] -= edge / 0.5 * time * pose->axis[0][k];
+    }
+}
+
+static void add_post(FilWorld *world) {
+    FilError error;
+    int obstacle;
+    const FilSurface surface = fil_surface_default();
+    const FilObstacleDef def = {
+        .shape = {.kind = FIL_SHAPE_CYLINDER, .radius = post, .length = 10.0},
+        .pose = {.axis = {{0, 0, 1}, {0, 1, 0}, {-1, 0, 0}}}};
+    must(fil_world_add_obstacle(world, &def, &surface, &obstacle, &error), &error);
+}
+
+// Half a turn around it in 24 elements, and 4 more along the tangents at both ends; one end is
+// drawn away, the other pulled.
+static void add_rope(FilWorld *world, FilRodModel model) {
+    enum { TAIL = 4, ARC = 24, ALL = ARC + 2 * TAIL };
+    double start[3 * (ALL + 1)] = {0.0};
+    FilRodDef rod = fil_rod_def_default();
+    const double B = 8e-4 * pull * post * post;
+    rod.model = model;
+    rod.element_count = ALL;
+    rod.length = ALL * edge;
+    rod.section = (FilSection){.kind = FIL_SECTION_GIVEN,
+                               .bend = {B, B},
+                               .twist = B,
+                               .mass = 1e-3,
+                               .radius = 1e-5,
+                               .stretch = 1e4};
+    rod.root.position[0] = -(TAIL + 0.5) * edge;
+    rod.root.position[1] = post + 1e-5;
+    for (int i = TAIL; i <= TAIL + ARC; i++) {
+        start[3 * i + 2] = -2.0 * tan(0.5 * PI / ARC) / edge;
+    }
+    rod.start_curvatures = start;
+    rod.start_count = ALL + 1;
+    rod.root_end = (FilRodEnd){.kind = FIL_END_PINNED, .motion = draw_away};
+    rod.damping = rod.drag = 1e-2;
+    const FilRodLoad load = {.s = rod.length, .force = {-pull, 0.0, 0.0}};
+    rod.loads = &load;
+    rod.load_count = 1;
+    (void)add_rod(world, &rod, 1);
+}
+
+// T2 / T1 = exp(mu phi), while it slides on by one element.
+static void friction_on_a_post_adds_up(void) {
+    enum { RUN_IN = 60, RUN = 100 };
+    const FilRodModel models[] = {FIL_ROD_HELIX, FIL_ROD_CLOTHOID, FIL_ROD_DER};
+    for (int m = 0; m < 3; m++) {
+        Bench bench = {.world = new_world(5e-3, 0.0)};
+        double ratio = 0.0, middle = 0.0;
+        add_post(bench.world);
+        add_rope(bench.world, models[m]);
+        for (int k = 0; k < RUN_IN + RUN; k++) {
+            (void)take_step(bench.world);
+            look(&bench);
+            const double *T = bench.frame.tension, last = T[bench.def.point_count - 2];
+            ratio += k >= RUN_IN ? T[1] / last / RUN : 0.0;
+            middle += k >= RUN_IN ? T[bench.def.point_count / 2] / last / RUN : 0.0;
+        }
+        CHECK_NEAR(ratio, exp(0.3 * PI), 0.02, 0.0);
+        // the middle of the rod was 11.5 elements from where the rope meets the post, then 10.4
+        CHECK_NEAR(middle, exp(0.3 * PI * (1.0 - 10.4 / 24.0)), 0.02, 0.0);
+        finish(&bench);
+    }
+}
+
+// --- energy --------------------------------------------------------------------------------------
+
+// Bent and twisted by weight, natural curvature and a torque: Simpson's rule for each element.
+static void elastic_energy_adds_up(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        Bench bench = {.world = new_world(1e-3, g)};
+        FilRodDef def = log_def((FilRodModel)model, 0.0);
+        const FilRodLoad torque = {.s = 0.4, .torque = {0.01, 0.02, 0.0}};
+        const bool framed = model != FIL_ROD_CHAIN;
+        def.root_end.kind = FIL_END_CLAMPED;
+        def.section.young = 1e7;
+        def.natural_curvature[0] = framed ? 1.0 : 0.0;
+        def.natural_curvature[1] = framed ? 2.0 : 0.0;
+        def.loads = framed ? &torque : NULL;
+        def.load_count = framed ? 1 : 0;
+        FilRod *rod = add_rod(bench.world, &def, 0);
+        for (int k = 0; k < 100; k++) {
+            (void)take_step(bench.world);
+        }
+        look(&bench);
+        double sum = 0.0;
+        FilRodEnergy energy;
+        for (int e = 0; e < def.element_count; e++) {
+            sum += (fil_rod_elastic_at(rod, e, 0.0) + 4.0 * fil_rod_elastic_at(rod, e, 0.5) +
+                    fil_rod_elastic_at(rod, e, 1.0)) /
+                   (6.0 * def.element_count);
+        }
+        fil_rod_energy(rod, &energy);
+        CHECK(sum > 1e-3);
+        CHECK_NEAR(sum, energy.bend + energy.twist, 1e-12, 0.0);
+        for (int i = 0; i < bench.def.point_count; i++) {
+            const FilResultPoint *point = &bench.def.points[i];
+            CHECK(bench.frame.elastic[i] == fil_rod_elastic_at(rod, point->element, point->u));
+        }
+        finish(&bench);
+    }
+}
+
+// --- threads -------------------------------------------------------------------------------------
+
+// Strands fall on each other, enough of them that threads share the work.
+static Bench make_heap(int threads) {
+    FilWorldDef def = fil_world_def_default();
+    def.step = 2e-3;
+    def.solver.thread_count = threads;
+    Bench bench = {.world = make_world(&def, 0.3, 0.0)};
+    (void)add_floor(bench.world);
+    for (int k = 0; k < 280; k++) {
+        FilRodDef rod = fil_rod_def_default();
+        rod.model = k % 3 == 2 ? FIL_ROD_DER : (FilRodModel)(k % 3);
+        rod.length = 0.1;
+        rod.section.radius = 1e-3;
+        rod.section.young = 1e6;
+        rod.root_end.kind = FIL_END_FREE;
+        rod.root.position[0] = 0.02 * (k % 3);
+        rod.root.position[1] = 0.004 * (k / 4);
+        rod.root.position[2] = 0.0015 + 0.0025 * (k % 4);
+        (void)add_rod(bench.world, &rod, 0);
+    }
+    for (int k = 0; k < 4; k++) {
+        (void)take_step(bench.world);
+    }
+    look(&bench);
+    return bench;
+}
+
+static void threads_do_not_change_a_bit(void) {
+    Bench one = make_heap(1);
+    double most = 0.0;
+    for (int i = 0; i < one.def.point_count; i++) {
+        most = fmax(most, fabs(one.frame.tension[i]));
+    }
+    CHECK(one.frame.contact_count > 100 && most > 0.0 && most < 1.0);
+    const size_t bytes = sizeof(double) * (size_t)one.def.point_count;
+    for (int threads = 2; threads <= 4; threads += 2) {
+        Bench many = make_heap(threads);
+        CHECK(check_same_bits(many.frame.tension, one.frame.tension, bytes));
+        CHECK(check_same_bits(many.frame.elastic, one.frame.elastic, bytes));
+        finish(&many);
+    }
+    finish(&one);
+}
+
+// --- sections ------------------------------------------------------------------------------------
+
+static void flat_sections_have_sizes(void) {
+    Bench bench = {.world = new_world(1e-3, g)};
+    FilRodDef def = log_def(FIL_ROD_CLOTHOID, 0.0);
+    (void)add_rod(bench.world, &def, 0);
+    def.section.kind = FIL_SECTION_ELLIPTIC;
+    def.section.radii[0] = 0.02;
+    def.section.radii[1] = 0.001;
+    def.root.position[1] = 1.0;
+    (void)add_rod(bench.world, &def, 0);
+    look(&bench);
+    CHECK(bench.def.rods[0].width == 0.0 && bench.def.rods[0].thickness == 0.0);
+    CHECK(bench.def.rods[1].width == 0.04 && bench.def.rods[1].thickness == 0.002);
+    finish(&bench);
+}
+
+#define TESTS(X)                                   \
+    X(a_hanging_rod_carries_the_weight_below)      \
+    X(a_weight_at_the_tip_pulls_all_along)         \
+    X(joints_pull_too)                             \
+    X(a_column_is_compressed)                      \
+    X(a_trunk_carries_its_branches)                \
+    X(a_rod_between_two_ends_is_pulled_or_pressed) \
+    X(a_whirling_rod_is_pulled_outward)            \
+    X(what_falls_freely_carries_nothing)           \
+    X(friction_on_a_post_adds_up)                  \
+    X(elastic_energy_adds_up)                      \
+    X(threads_do_not_change_a_bit)                 \
+    X(flat_sections_have_sizes)
+CHECK_MAIN(TESTS)
