@@ -675,6 +675,7 @@ FilStatus fil_world_root(FilWorld *world, FilError *error) {
         return FIL_OK;
     }
     fil_arena_reset(&world->scratch);
+    world->past = (FilPast){0};
     FilWorldTry now = {.points =
                            FIL_NEW(&world->scratch, double, 3 * (size_t)world->point_count + 1)};
     if (now.points == NULL) {
