@@ -470,7 +470,7 @@ static Bench make_heap(int threads) {
         rod.section.young = 1e6;
         rod.root_end.kind = FIL_END_FREE;
         rod.root.position[0] = 0.02 * (k % 3);
-        rod.root.position[1] = 0.004 * (k / 4);
+        rod.root.position[1] = 0.001 * (k - k % 4);
         rod.root.position[2] = 0.0015 + 0.0025 * (k % 4);
         (void)add_rod(bench.world, &rod, 0);
     }

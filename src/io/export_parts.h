@@ -24,7 +24,7 @@ typedef struct FilExport {
 typedef struct FilExportKind {
     FilStatus (*frame)(FilExport *job, int64_t k, const FilFrame *frame);
     FilStatus (*run)(FilExport *job);
-    const char *frame_suffix;    // of the frame's file, after its number
+    const char *frame_suffix;     // of the frame's file, after its number
     const char *run_suffixes[10]; // of the files of the run, up to a NULL
 } FilExportKind;
 

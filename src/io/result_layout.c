@@ -127,16 +127,15 @@ const FilHdfTable fil_result_tables[FIL_TABLE_COUNT] = {
         TABLE("/obstacles/info", solid_fields, FilResultSolid, 0, "a row for each obstacle"),
 };
 
-#define SERIES_DOUBLE .single = false
-#define SERIES_FLOAT .single = true
-#define SERIES_OPTIONAL .single = true, .optional = true
+enum { SERIES_DOUBLE, SERIES_FLOAT, SERIES_OPTIONAL };
 #define SERIES(where, member, counts, numbers, stored, of) \
     {.path = (where),                                      \
      .unit = (of),                                         \
      .array = offsetof(FilFrame, member),                  \
      .items = offsetof(FilResultDef, counts),              \
      .width = (numbers),                                   \
-     stored},
+     .single = (stored) != SERIES_DOUBLE,                  \
+     .optional = (stored) == SERIES_OPTIONAL},
 
 const FilSeries fil_result_series[FIL_SERIES_COUNT] = {FIL_RESULT_SERIES(SERIES)};
 
