@@ -296,6 +296,30 @@ static void a_rod_between_two_ends_is_pulled_or_pressed(void) {
     }
 }
 
+// Straight between two ends, and unable to stretch: what pulls at them cannot be known.
+static void what_cannot_be_known_is_finite(void) {
+    for (int k = 0; k < 8; k++) {
+        Bench bench = {.world = new_world(1e-3, g)};
+        FilRodDef def = log_def(k % 2 == 0 ? FIL_ROD_HELIX : FIL_ROD_CLOTHOID, 0.0);
+        def.element_count = k / 2 % 2 == 0 ? 1 : 8;
+        if (k >= 4) {
+            memcpy(def.root.axis, down, sizeof down);
+        }
+        def.root_end.kind = FIL_END_CLAMPED;
+        def.tip_end.kind = k >= 4 ? FIL_END_PINNED : FIL_END_CLAMPED;
+        (void)add_rod(bench.world, &def, 0);
+        for (int step = 0; step < 5; step++) {
+            (void)take_step(bench.world);
+            look(&bench);
+        }
+        for (int i = 0; i < bench.def.point_count; i++) {
+            const double weight = k >= 4 ? g * (1.0 - s_of(&bench, i)) : 0.0;
+            CHECK_NEAR(bench.frame.tension[i], weight, 0.0, 1.0);
+        }
+        finish(&bench);
+    }
+}
+
 // --- moving --------------------------------------------------------------------------------------
 
 static void a_whirling_rod_is_pulled_outward(void) {
@@ -522,6 +546,7 @@ static void flat_sections_have_sizes(void) {
     X(a_rod_hung_by_its_tip_is_pulled_as_well)     \
     X(who_sleeps_carries_on)                       \
     X(a_rod_between_two_ends_is_pulled_or_pressed) \
+    X(what_cannot_be_known_is_finite)              \
     X(a_whirling_rod_is_pulled_outward)            \
     X(what_falls_freely_carries_nothing)           \
     X(friction_on_a_post_adds_up)                  \
