@@ -147,6 +147,7 @@ static void the_definition_comes_back(void) {
     CHECK(def->rod_count == RODS && def->line_count == RODS + 1);
     CHECK(strcmp(def->rods[2].name, "rod 2") == 0 && def->rods[2].model == FIL_ROD_DER);
     CHECK(def->rods[2].contact_radius == 2e-3 && def->rods[2].first_point == 2 * POINTS);
+    CHECK(def->rods[1].width == 4e-3 && def->rods[1].thickness == 1e-3 && def->rods[0].width == 0);
     CHECK(def->lines[1].rod == 0 && def->lines[1].first_point == POINTS / 2);
     CHECK(def->points[POINTS].u == 0.25);
     CHECK(def->rigid_count == 1 && def->rigids[0].radius == 0.02 && def->rigids[0].mesh == -1);
@@ -154,6 +155,30 @@ static void the_definition_comes_back(void) {
     CHECK(def->mesh_count == 1 && def->meshes[0].vertex_count == 4);
     CHECK(check_same_bits(def->meshes[0].triangles, fake_triangles, sizeof fake_triangles));
     fil_result_discard(result);
+}
+
+// Frames 0 and 3 of 4 do not know what the rods carry.
+static void a_frame_may_not_know_the_tension(void) {
+    FakeRun run = fake_run_make(RODS, POINTS, CONTACTS);
+    FilResult *result = NULL;
+    FilFrame frame = {0};
+    FilError error;
+    const char *path = path_of("unknown.h5");
+    CHECK(fil_result_create(path, &run.def, true, NULL, &result, &error) == FIL_OK);
+    for (int k = 0; k < 4; k++) {
+        frame = fake_frame(&run, k);
+        frame.tension = k % 3 == 0 ? NULL : frame.tension;
+        CHECK(fil_result_append(result, &frame, &error) == FIL_OK);
+    }
+    CHECK(fil_result_close(result, &error) == FIL_OK);
+    result = open_run(path);
+    for (int k = 0; k < 4; k++) {
+        CHECK(fil_result_read(result, k, &frame, &error) == FIL_OK);
+        CHECK((frame.tension != NULL) == (k % 3 != 0) && frame.elastic != NULL);
+        CHECK(frame.tension == NULL || frame.tension[5] == (float)fake_value(k, 10, 5));
+    }
+    fil_result_discard(result);
+    fake_run_free(&run);
 }
 
 // Ragged and empty: no rods, no bodies, no contacts at all.
@@ -564,6 +589,7 @@ static void exports_refuse_what_they_cannot_do(void) {
 #define TESTS(X)                                         \
     X(frames_come_back_as_they_were_written)             \
     X(the_definition_comes_back)                         \
+    X(a_frame_may_not_know_the_tension)                  \
     X(an_empty_world_can_be_recorded)                    \
     X(same_run_same_bytes)                               \
     X(a_killed_writer_loses_no_frame)                    \
