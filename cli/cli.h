@@ -16,6 +16,8 @@
     X(cli_settle)    \
     X(cli_check)     \
     X(cli_info)      \
+    X(cli_render)    \
+    X(cli_movie)     \
     X(cli_plot)      \
     X(cli_compare)   \
     X(cli_export)    \

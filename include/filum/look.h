@@ -36,6 +36,17 @@ FIL_API bool fil_field_is_known(FilField field, const FilFrame *frame);
 FIL_API void fil_field_compute(FilField field, const FilResultDef *def, const FilFrame *frame,
                                double *values);
 
+/// The colour of a value: sRGB, each part 0 .. 1. Hues for rods; grey, blue and orange for states;
+/// else a scale over `range` whose lightness rises evenly, from violet to yellow, or, for a range
+/// that begins below 0, one from blue over white at the middle to red. What is not finite is grey.
+FIL_API void fil_colour_value(FilField field, const double range[2], double value, double rgb[3]);
+
+/// The colour at t = 0 .. 1 of the two scales.
+FIL_API void fil_colour_scale(bool diverging, double t, double rgb[3]);
+
+/// The colour that a thing with this number has where it has none of its own.
+FIL_API void fil_colour_number(int number, double rgb[3]);
+
 /// The ends of a scale for these values: all of them but the outermost hundredth at either end.
 /// Values that are negative too get a scale that is even about 0. `scratch` has room for `count`.
 FIL_API void fil_field_range(const double *values, int count, double *scratch, double range[2]);

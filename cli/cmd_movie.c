@@ -1,0 +1,309 @@
+// cmd_movie.c - filum movie: a run as a film.
+//
+// Film picture j shows the frame nearest to the time first + j * speed / fps. A picture that shows
+// the same frame as the one before is not drawn again.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
+#include "cli.h"
+#include "files.h"
+#include "pictures.h"
+#include "render/film.h"
+#include "runs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Options {
+    CliPicture picture;
+    const char *out;
+    int first, last, every;
+    double fps, speed;
+    bool force;
+} Options;
+
+static const CliOption option_table[] = {
+    CLI_OPTION_TEXT("out", "FILE", out,
+                    "a .mp4, .webm or .gif file, or a folder for pictures; also -o; must be given"),
+    CLI_OPTION_REAL("fps", "N", fps, 0.1, 240.0, "pictures a second; default 30"),
+    CLI_OPTION_REAL("speed", "F", speed, 1e-9, 1e9, "0.1: ten times slower; default 1"),
+    CLI_OPTION_COUNT("first", "K", first, 0, INT_MAX, "first frame; default 0"),
+    CLI_OPTION_COUNT("last", "K", last, -INT_MAX, INT_MAX,
+                     "last frame; default -1, the last one; -2 is the one before it"),
+    CLI_OPTION_COUNT("every", "N", every, 1, INT_MAX, "every Nth frame; default 1"),
+    CLI_PICTURE_ROWS,
+    CLI_OPTION_FLAG("force", force, "replace files that exist"),
+};
+
+enum { LOOKED_AT = 24, LOOK_STRIDE = 4, LONGEST = 1000000 };
+
+typedef struct Movie {
+    const Options *options;
+    FilResult *result;
+    int64_t first, last; // frames
+    double *times;       // of frames first .. last, s
+    int64_t count;       // pictures
+    FilRenderOptions use;
+    FilPicture picture;
+    FilFilm *film;
+    double start, shown;
+    bool live;
+} Movie;
+
+static CliStatus say_error(const FilError *error) {
+    cli_say("%s", error->text);
+    return CLI_BAD_FILE;
+}
+
+static CliStatus read_times(Movie *movie) {
+    const int64_t count = movie->last - movie->first + 1;
+    FilError error;
+    movie->times = malloc(sizeof *movie->times * (size_t)count);
+    if (movie->times == NULL) {
+        cli_say("there is not enough memory");
+        return CLI_BAD_FILE;
+    }
+    if (fil_result_read_times(movie->result, movie->first, count, movie->times, &error) != FIL_OK) {
+        return say_error(&error);
+    }
+    const double length = movie->times[count - 1] - movie->times[0];
+    const double pictures = length * movie->options->fps / movie->options->speed;
+    if (!(pictures < LONGEST)) {
+        cli_say("the film would have %.0f pictures; with a higher --speed it has fewer", pictures);
+        return CLI_BAD_COMMAND;
+    }
+    movie->count = 1 + (int64_t)(pictures + 1e-6);
+    return CLI_FINE;
+}
+
+// The frame that picture j shows; times rise.
+static int64_t frame_of(const Movie *movie, int64_t j, int64_t before) {
+    const double time =
+        movie->times[0] + (double)j * movie->options->speed / movie->options->fps;
+    int64_t k = before - movie->first;
+    const int64_t end = movie->last - movie->first, every = movie->options->every;
+    while (k + every <= end &&
+           fabs(movie->times[k + every] - time) <= fabs(movie->times[k] - time)) {
+        k += every;
+    }
+    return k + movie->first;
+}
+
+// Camera and scale hold for the whole film: look at some frames of it first.
+static CliStatus look_ahead(Movie *movie) {
+    const FilResultDef *def = fil_result_def(movie->result);
+    FilExtent extent = {.balls = NULL};
+    FilError error;
+    const int64_t span = movie->last - movie->first;
+    const int looks = span < LOOKED_AT ? (int)span + 1 : LOOKED_AT;
+    CliStatus status = CLI_FINE;
+    for (int k = 0; status == CLI_FINE && k < looks; k++) {
+        const int64_t index = movie->first + (looks > 1 ? span * k / (looks - 1) : 0);
+        FilFrame frame;
+        status = fil_result_read(movie->result, index, &frame, &error) != FIL_OK
+                     ? say_error(&error)
+                     : cli_picture_look(&movie->use, &extent, def, &frame, LOOK_STRIDE);
+    }
+    if (status == CLI_FINE && fil_render_fit(&movie->use, &extent, &error) != FIL_OK) {
+        (void)say_error(&error);
+        status = CLI_BAD_COMMAND;
+    }
+    fil_extent_destroy(&extent);
+    return status;
+}
+
+static void show_progress(Movie *movie, int64_t done) {
+    const double now = cli_clock();
+    if (!movie->live || now - movie->shown < 0.5) {
+        return;
+    }
+    movie->shown = now;
+    const double left = (now - movie->start) * (double)(movie->count - done) / (double)done;
+    const int seconds = left < 1e6 ? (int)left : 1000000;
+    (void)fprintf(stderr, "\r\x1b[K  picture %" PRId64 " of %" PRId64 "  |  %d:%02d:%02d left", done,
+                  movie->count, seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+static CliStatus draw_all(Movie *movie) {
+    const FilResultDef *def = fil_result_def(movie->result);
+    int64_t drawn = -1, at = movie->first;
+    FilError error;
+    for (int64_t j = 0; j < movie->count; j++) {
+        at = frame_of(movie, j, at);
+        if (at != drawn) {
+            FilFrame frame;
+            if (fil_result_read(movie->result, at, &frame, &error) != FIL_OK ||
+                fil_render_frame(&movie->use, def, &frame, &movie->picture, &error) != FIL_OK) {
+                return say_error(&error);
+            }
+            drawn = at;
+        }
+        if (cli_is_interrupted()) {
+            return CLI_INTERRUPTED;
+        }
+        if (fil_film_add(movie->film, &movie->picture, &error) != FIL_OK) {
+            return say_error(&error);
+        }
+        show_progress(movie, j + 1);
+    }
+    return CLI_FINE;
+}
+
+// Draw the film into `path`, a file for ffmpeg or a folder.
+static CliStatus make_film(Movie *movie, const char *path) {
+    const int size[2] = {movie->use.width, movie->use.height};
+    FilError error;
+    if (!fil_film_is_known(path)) {
+        CliStatus status = cli_check_folder(path);
+        if (status == CLI_FINE && !cli_make_folder(path)) {
+            cli_say("%s: cannot write there: %s", path, strerror(errno));
+            status = CLI_BAD_FILE;
+        }
+        if (status != CLI_FINE) {
+            return status;
+        }
+    }
+    if (fil_film_begin(path, size, movie->options->fps, movie->options->force, &movie->film,
+                       &error) != FIL_OK) {
+        return say_error(&error);
+    }
+    movie->start = movie->shown = cli_clock();
+    CliStatus status = draw_all(movie);
+    if (movie->live) {
+        (void)fputs("\r\x1b[K", stderr);
+    }
+    if (fil_film_end(movie->film, status == CLI_FINE, &error) != FIL_OK) {
+        status = say_error(&error);
+    }
+    return status;
+}
+
+// x.mp4 -> x-frames, to be freed.
+static char *name_folder(const char *out) {
+    const size_t base = (size_t)(strrchr(out, '.') - out), room = base + sizeof "-frames";
+    char *folder = malloc(room);
+    if (folder != NULL) {
+        (void)snprintf(folder, room, "%.*s-frames", (int)base, out);
+    }
+    return folder;
+}
+
+static CliStatus choose_way(Movie *movie) {
+    const Options *options = movie->options;
+    const bool known = fil_film_is_known(options->out);
+    char *folder = known && !fil_film_has_ffmpeg() ? name_folder(options->out)
+                                                   : cli_join_path(NULL, options->out);
+    if (folder == NULL) {
+        cli_say("there is not enough memory");
+        return CLI_BAD_FILE;
+    }
+    const CliStatus status = make_film(movie, folder);
+    if (status == CLI_FINE) {
+        (void)printf("%" PRId64 " pictures, %.3g s -> %s\n", movie->count,
+                     (double)movie->count / options->fps, folder);
+    }
+    if (status == CLI_FINE && known && !fil_film_is_known(folder)) {
+        cli_say("there is no ffmpeg here, so the pictures were kept; where there is one: ffmpeg "
+                "-framerate %g -i %s/frame-%%05d.png -pix_fmt yuv420p %s",
+                options->fps, folder, options->out);
+    }
+    free(folder);
+    return status == CLI_FINE ? cli_flush() : status;
+}
+
+static CliStatus check_options(const Options *options, int count) {
+    if (count != 1) {
+        cli_say(count == 0 ? "which run? For instance: filum movie runs/knot -o knot.mp4"
+                           : "movie takes one run, not %d",
+                count);
+        return CLI_BAD_COMMAND;
+    }
+    if (options->out == NULL) {
+        cli_say("where does the film go? -o FILE.mp4");
+        return CLI_BAD_COMMAND;
+    }
+    const char *slash = strrchr(options->out, '/');
+    const char *base = slash != NULL ? slash + 1 : options->out;
+    if (!fil_film_is_known(options->out) && strchr(base, '.') != NULL && base[0] != '.') {
+        cli_say("%s: a film is a .mp4, .webm or .gif file, or a folder for pictures", options->out);
+        return CLI_BAD_COMMAND;
+    }
+    if (fil_film_is_known(options->out) && options->picture.background == FIL_BACKGROUND_NONE) {
+        cli_say("--background none is for pictures; give a folder with -o");
+        return CLI_BAD_COMMAND;
+    }
+    if (fil_film_is_known(options->out) && !options->force && access(options->out, F_OK) == 0) {
+        cli_say("%s exists already; --force replaces it", options->out);
+        return CLI_BAD_FILE;
+    }
+    return CLI_FINE;
+}
+
+static CliStatus prepare(Movie *movie, int64_t frame_count) {
+    const Options *options = movie->options;
+    movie->first = cli_picture_frame("first", options->first, frame_count);
+    movie->last = movie->first < 0 ? -1 : cli_picture_frame("last", options->last, frame_count);
+    if (movie->last < 0) {
+        return CLI_BAD_COMMAND;
+    }
+    if (movie->last < movie->first) {
+        cli_say("--last is frame %" PRId64 ", before --first, %" PRId64, movie->last, movie->first);
+        return CLI_BAD_COMMAND;
+    }
+    const CliStatus status = read_times(movie);
+    return status == CLI_FINE ? look_ahead(movie) : status;
+}
+
+static CliStatus run_movie(const CliVerb *verb, int argc, char **argv) {
+    Options options = {
+        .picture = cli_picture_default(), .last = -1, .every = 1, .fps = 30.0, .speed = 1.0};
+    const int count = cli_parse(verb, argc, argv, &options);
+    if (count < 0) {
+        return count == -2 ? cli_flush() : CLI_BAD_COMMAND;
+    }
+    CliStatus status = check_options(&options, count);
+    if (status != CLI_FINE) {
+        return status;
+    }
+    cli_catch_interrupt();
+    Movie movie = {.options = &options, .live = isatty(STDERR_FILENO) != 0};
+    int64_t frame_count = 0;
+    FilError error;
+    status = cli_picture_open(argv[0], &movie.result, &frame_count);
+    if (status == CLI_FINE) {
+        status = cli_picture_options(&options.picture, fil_result_def(movie.result), &movie.use);
+    }
+    if (status == CLI_FINE) {
+        status = prepare(&movie, frame_count);
+    }
+    if (status == CLI_FINE && fil_picture_create(movie.use.width, movie.use.height, &movie.picture,
+                                                 &error) != FIL_OK) {
+        status = say_error(&error);
+    }
+    if (status == CLI_FINE) {
+        status = choose_way(&movie);
+    }
+    fil_picture_destroy(&movie.picture);
+    free(movie.times);
+    fil_result_discard(movie.result);
+    return status;
+}
+
+const CliVerb cli_movie = {
+    .name = "movie",
+    .operands = "RUN",
+    .summary = "draw a run as a film",
+    .description =
+        "Ray-traces a run and has ffmpeg make a film of it: .mp4, .webm or .gif. Without ffmpeg, "
+        "or with a folder as FILE, the pictures are written as PNG files. Camera and scale stay "
+        "as they are for the whole film.",
+    .examples = "filum movie runs/knot -o knot.mp4\tas fast as it happened\n"
+                "filum movie runs/knot --speed 0.25 --size 640x360 -o knot.gif\tslowly, and small\n"
+                "filum movie runs/knot --every 10 -o pictures\ta folder of PNG files",
+    .options = option_table,
+    .option_count = sizeof option_table / sizeof *option_table,
+    .run = run_movie,
+};

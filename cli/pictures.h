@@ -1,0 +1,52 @@
+#ifndef FIL_CLI_PICTURES_H
+#define FIL_CLI_PICTURES_H
+
+// What the verbs that make pictures share: their options, and frames read for them.
+
+#include "cli.h"
+#include "render/render.h"
+
+typedef struct CliPicture {
+    const char *size, *camera;
+    int colour, background, samples, threads;
+    bool contact_radius, no_ground;
+} CliPicture;
+
+extern const CliChoice cli_colours[1 + FIL_FIELD_COUNT];
+extern const CliChoice cli_backgrounds[FIL_BACKGROUND_COUNT];
+
+// Rows for the option table of a verb whose struct Options has a CliPicture `picture`.
+#define CLI_PICTURE_ROWS                                                                          \
+    CLI_OPTION_TEXT("size", "WxH", picture.size, "pixels; default 1280x720"),                     \
+        CLI_OPTION_TEXT("camera", "WORDS", picture.camera,                                        \
+                        "eye=x,y,z target=x,y,z up=x,y,z from=x,y,z fov=deg zoom=f; default: "    \
+                        "all in view"),                                                           \
+        CLI_OPTION_CHOICE("colour", "NAME", picture.colour, cli_colours,                          \
+                          "colour rods by; default: what shows most"),                            \
+        CLI_OPTION_CHOICE("background", "NAME", picture.background, cli_backgrounds,              \
+                          "default light"),                                                       \
+        CLI_OPTION_COUNT("samples", "N", picture.samples, 1, 65536, "rays a pixel; default 16"),  \
+        CLI_OPTION_FLAG("contact-radius", picture.contact_radius,                                 \
+                        "rods as thick as they touch: a hair that stands for a wisp"),            \
+        CLI_OPTION_FLAG("no-ground", picture.no_ground, "no floor that catches shadows"),         \
+        CLI_OPTION_COUNT("threads", "N", picture.threads, 0, 4096, "default 0, all cores")
+
+/// Defaults, but for those of the table's rows that are 0.
+CliPicture cli_picture_default(void);
+
+/// What the options ask for, with the camera not fitted yet; what is wrong is said.
+CliStatus cli_picture_options(const CliPicture *from, const FilResultDef *def,
+                              FilRenderOptions *out);
+
+/// Take a frame into account: what must be in view, and the field's scale. Says so where the
+/// frame does not have the field.
+CliStatus cli_picture_look(FilRenderOptions *options, FilExtent *extent, const FilResultDef *def,
+                           const FilFrame *frame, int stride);
+
+/// Open a run that has frames; a run that still grows is talked of.
+CliStatus cli_picture_open(const char *run, FilResult **out, int64_t *frame_count);
+
+/// Frame `index`, counted from the end where it is negative; -1 after saying what is wrong.
+int64_t cli_picture_frame(const char *option, int64_t index, int64_t frame_count);
+
+#endif

@@ -1,0 +1,127 @@
+// model.c - a frame as Embree's scene.
+//
+// Embree builds its tree on one thread, so that the tree, and with it which of two surfaces at the
+// same place is hit, never depends on the number of threads.
+//
+// Faded strands. Whether a ray meets a strand of cover c or passes it is decided by a number that
+// depends on pixel and strand alone, moved on by the golden section from sample to sample: of n
+// samples c n are met, give or take one, in whatever order Embree finds them.
+#include "model.h"
+
+#include "base/error.h"
+#include "math/vec3.h"
+
+static double decode(double encoded) {
+    const double c = fmin(fmax(encoded, 0.0), 1.0);
+    return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+V3 fil_colour_linear(const double rgb[3]) {
+    return v3((float)decode(rgb[0]), (float)decode(rgb[1]), (float)decode(rgb[2]));
+}
+
+static void filter_strand(const struct RTCFilterFunctionNArguments *args) {
+    FilQuery *query = (FilQuery *)args->context;
+    const FilCurves *strands = &query->model->strands;
+    const struct RTCHit *hit = (const struct RTCHit *)args->hit; // rays go one by one
+    const unsigned piece = hit->primID;
+    const float u = hit->u;
+    const unsigned v = strands->first[piece];
+    const float cover = strands->cover[v] + u * (strands->cover[v + 1] - strands->cover[v]);
+    const uint32_t bits = fil_hash2(query->seed, (uint32_t)strands->line[piece]);
+    const float at = (float)(bits >> 8) * 0x1p-24f + query->turn;
+    query->touched = true;
+    if (at - floorf(at) >= cover * (strands->hair[piece] != 0 ? query->thin : 1.0f)) {
+        args->valid[0] = 0;
+    }
+}
+
+static void attach(FilModel *model, RTCGeometry geometry, FilPart part) {
+    rtcCommitGeometry(geometry);
+    rtcAttachGeometryByID(model->scene, geometry, (unsigned)part);
+    rtcReleaseGeometry(geometry);
+}
+
+static void attach_curves(FilModel *model, const FilCurves *curves, FilPart part) {
+    if (curves->piece_count == 0) {
+        return;
+    }
+    RTCGeometry geometry = rtcNewGeometry(model->device, RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE);
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4,
+                               curves->vertex, 0, sizeof *curves->vertex,
+                               (size_t)curves->vertex_count);
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT, curves->first,
+                               0, sizeof *curves->first, (size_t)curves->piece_count);
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_FLAGS, 0, RTC_FORMAT_UCHAR, curves->flags,
+                               0, 1, (size_t)curves->piece_count);
+    if (curves->filtered) {
+        rtcSetGeometryIntersectFilterFunction(geometry, filter_strand);
+        rtcSetGeometryOccludedFilterFunction(geometry, filter_strand);
+    }
+    attach(model, geometry, part);
+}
+
+static void attach_triangles(FilModel *model, const FilTriangles *triangles) {
+    if (triangles->count == 0) {
+        return;
+    }
+    RTCGeometry geometry = rtcNewGeometry(model->device, RTC_GEOMETRY_TYPE_TRIANGLE);
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
+                               triangles->vertex, 0, sizeof *triangles->vertex,
+                               (size_t)triangles->vertex_count);
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
+                               triangles->corner, 0, sizeof *triangles->corner,
+                               (size_t)triangles->count);
+    attach(model, geometry, FIL_PART_TRIANGLES);
+}
+
+static void place_camera(FilModel *model, const FilRenderOptions *options) {
+    double axes[3][3], eye[3];
+    const FilCamera *camera = &options->camera;
+    fil_camera_axes(camera, axes);
+    fil_subtract3(camera->eye, camera->target, eye);
+    const double tall = tan(0.5 * camera->fov * (3.14159265358979323846 / 180.0));
+    model->eye = v3_of(eye);
+    model->forward = v3_of(axes[2]);
+    model->right = v3_scale((float)(tall * options->width / options->height), v3_of(axes[0]));
+    model->up = v3_scale((float)tall, v3_of(axes[1]));
+    model->pixel = (float)(2.0 * tall / options->height);
+    // the light comes from above, over the left shoulder of who looks
+    V3 light = v3(0.0f, 0.0f, 0.75f);
+    light = v3_more(light, -0.55f, v3_of(axes[0]));
+    light = v3_more(light, 0.35f, v3_of(axes[1]));
+    model->light = v3_unit(v3_more(light, -0.45f, v3_of(axes[2])));
+}
+
+FilStatus fil_model_build(FilModel *model, const FilRenderOptions *options, const FilResultDef *def,
+                          const FilFrame *frame, FilError *error) {
+    *model = (FilModel){.arena = fil_arena_make(NULL)};
+    model->device = rtcNewDevice("threads=1,set_affinity=0");
+    model->scene = model->device != NULL ? rtcNewScene(model->device) : NULL;
+    if (model->scene == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "Embree does not start on this machine");
+    }
+    place_camera(model, options);
+    if (!fil_model_add_strands(model, options, def, frame) ||
+        !fil_model_add_solids(model, options, def, frame)) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is not enough memory to draw a frame");
+    }
+    attach_curves(model, &model->strands, FIL_PART_STRANDS);
+    attach_curves(model, &model->rounds, FIL_PART_ROUNDS);
+    attach_triangles(model, &model->triangles);
+    rtcCommitScene(model->scene);
+    if (rtcGetDeviceError(model->device) != RTC_ERROR_NONE) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is not enough memory to draw a frame");
+    }
+    return FIL_OK;
+}
+
+void fil_model_destroy(FilModel *model) {
+    if (model->scene != NULL) {
+        rtcReleaseScene(model->scene);
+    }
+    if (model->device != NULL) {
+        rtcReleaseDevice(model->device);
+    }
+    fil_arena_destroy(&model->arena);
+}

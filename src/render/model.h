@@ -1,0 +1,102 @@
+#ifndef FIL_RENDER_MODEL_H
+#define FIL_RENDER_MODEL_H
+
+// What a frame looks like to a ray: curves and triangles in Embree's scene, planes beside it.
+// All places are floats relative to the camera's target, so that fine hair far from the origin of
+// the world keeps its shape.
+
+#include "base/arena.h"
+#include "render.h"
+#include "v3.h"
+
+#include <embree3/rtcore.h>
+
+// Kinds of geometry; their numbers are those in Embree's scene.
+typedef enum FilPart { FIL_PART_STRANDS, FIL_PART_ROUNDS, FIL_PART_TRIANGLES, FIL_PART_COUNT } FilPart;
+
+// Round curves, piece by piece between vertices that follow each other. Rods are strands; balls
+// and capsules are rounds.
+typedef struct FilCurves {
+    int vertex_count, piece_count;
+    float (*vertex)[4];   // x, y, z, radius
+    V3 *tangent, *colour; // of vertices; colours are linear
+    float *cover;         // of vertices: below 1 where a rod thinner than a pixel was widened
+    unsigned *first;      // vertex of a piece
+    unsigned char *flags; // of a piece: Embree's
+    unsigned char *hair;  // of a piece: shaded as hair
+    int *line;            // of a piece
+    bool filtered;        // some cover is below 1, or light goes through
+} FilCurves;
+
+typedef struct FilTriangles {
+    int vertex_count, count;
+    float (*vertex)[3];
+    unsigned (*corner)[3];
+    V3 (*normal)[3]; // of corners
+    V3 *colour;      // of triangles, linear
+} FilTriangles;
+
+typedef struct FilPlane {
+    V3 place, axis[3]; // all that lies below axis[2]
+    bool grid;
+} FilPlane;
+
+typedef struct FilModel {
+    FilArena arena;
+    RTCDevice device;
+    RTCScene scene;
+    FilCurves strands, rounds;
+    FilTriangles triangles;
+    FilPlane *planes;
+    int plane_count;
+    // the camera
+    V3 eye, right, up, forward; // right and up as long as half a picture at depth 1
+    float pixel;                // m at depth 1 m
+    V3 light;                   // direction to it
+} FilModel;
+
+/// Make the model of a frame; fil_model_destroy() in any case.
+FilStatus fil_model_build(FilModel *model, const FilRenderOptions *options, const FilResultDef *def,
+                          const FilFrame *frame, FilError *error) FIL_MUST_CHECK;
+void fil_model_destroy(FilModel *model);
+
+/// Parts of it: false when there is no memory.
+bool fil_model_add_strands(FilModel *model, const FilRenderOptions *options,
+                           const FilResultDef *def, const FilFrame *frame);
+bool fil_model_add_solids(FilModel *model, const FilRenderOptions *options,
+                          const FilResultDef *def, const FilFrame *frame);
+
+/// Linear colour of one in sRGB.
+V3 fil_colour_linear(const double rgb[3]);
+
+/// Half sizes of a flat section along the second and third axis of the frames; false: it is round.
+bool fil_section_is_flat(const FilResultRod *rod, double half[2]);
+
+// --- rays ----------------------------------------------------------------------------------------
+
+// A ray on its way: Embree's context, and what the filter for faded strands needs.
+typedef struct FilQuery {
+    struct RTCIntersectContext context;
+    const FilModel *model;
+    uint32_t seed; // of the pixel
+    float turn;    // of the sample, 0 .. 1
+    float thin;    // multiplies the cover of hair: light goes through it
+    bool touched;  // something was there, even if the ray went on
+} FilQuery;
+
+/// Pseudo-random bits of two numbers.
+static inline uint32_t fil_hash2(uint32_t a, uint32_t b) {
+    uint32_t h = a * 0x9e3779b1u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
+    h = (h ^ h >> 15) * 0x2c1b3c6du;
+    h = (h ^ h >> 12) * 0x297a2d39u;
+    return h ^ h >> 15;
+}
+
+/// Colour and coverage of a pixel, linear, multiplied by coverage.
+typedef struct FilPixel {
+    V3 colour;
+    float cover;
+} FilPixel;
+FilPixel fil_shade_pixel(const FilModel *model, const FilRenderOptions *options, int x, int y);
+
+#endif

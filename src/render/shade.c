@@ -1,0 +1,363 @@
+// shade.c - the colour of a pixel.
+//
+// Light. A wide key light over the left shoulder, with a soft shadow, and a sky that is brighter
+// above than below, dimmed by one ray a sample that looks for what is near (ambient occlusion).
+//
+// Surfaces are Lambert's with a highlight and a bright rim. Hair has no surface: Kajiya and Kay's
+// model of a thin cylinder, whose light depends on the angle to the tangent alone, with two
+// highlights as Marschner found them: a white one, shifted towards the root, from light that is
+// reflected at once, and a coloured one, shifted to the tip, from light that went through.
+//
+// Samples. Each pair of random numbers (place in the pixel, on the light, on the sky) is Sobol's
+// first two dimensions, in an order and with a scrambling that hash the pixel, so that pixels and
+// pairs know nothing of each other and any order of the pixels gives the same picture.
+#include "model.h"
+
+#include <string.h>
+
+static const float light_radius = 0.10f; // tangent of half the angle of the light
+static const float hair_opacity = 0.70f; // of a hair, to light
+static const float filter_radius = 0.75f; // pixels
+
+// All that holds for a pixel.
+typedef struct Context {
+    const FilModel *model;
+    const FilRenderOptions *options;
+    FilQuery query;
+    uint32_t seed, mask; // mask: samples of a power of two, less one
+    uint32_t sample;
+    V3 behind; // what there is where nothing is
+    float size;
+} Context;
+
+typedef struct Surface {
+    V3 place, normal, tangent, colour;
+    float offset; // m, from where rays may start
+    bool hair;
+} Surface;
+
+// --- random numbers ------------------------------------------------------------------------------
+
+static float unit_float(uint32_t bits) {
+    return (float)(bits >> 8) * 0x1p-24f;
+}
+
+static uint32_t reverse(uint32_t n) {
+    n = n << 16 | n >> 16;
+    n = (n & 0x00ff00ffu) << 8 | (n & 0xff00ff00u) >> 8;
+    n = (n & 0x0f0f0f0fu) << 4 | (n & 0xf0f0f0f0u) >> 4;
+    n = (n & 0x33333333u) << 2 | (n & 0xccccccccu) >> 2;
+    return (n & 0x55555555u) << 1 | (n & 0xaaaaaaaau) >> 1;
+}
+
+static void draw_pair(const Context *c, uint32_t pair, float out[2]) {
+    const uint32_t a = fil_hash2(c->seed, 3 * pair), b = fil_hash2(c->seed, 3 * pair + 1);
+    const uint32_t at = (c->sample * (2 * (a >> 16) + 1) + a) & c->mask;
+    uint32_t second = 0;
+    for (uint32_t n = at, v = 1u << 31; n != 0; n >>= 1, v ^= v >> 1) {
+        second ^= (n & 1) != 0 ? v : 0;
+    }
+    out[0] = unit_float(reverse(at) ^ b);
+    out[1] = unit_float(second ^ fil_hash2(b, pair));
+}
+
+static float tent(float u) {
+    return u < 0.5f ? sqrtf(2.0f * u) - 1.0f : 1.0f - sqrtf(2.0f - 2.0f * u);
+}
+
+// Two directions at right angles to a third (Duff et al. 2017).
+static void make_axes(V3 n, V3 *a, V3 *b) {
+    const float sign = copysignf(1.0f, n.z), p = -1.0f / (sign + n.z), q = n.x * n.y * p;
+    *a = v3(1.0f + sign * n.x * n.x * p, sign * q, -sign * n.x);
+    *b = v3(q, sign + n.y * n.y * p, -n.y);
+}
+
+// A place in the unit disc.
+static void draw_disc(const Context *c, uint32_t pair, float out[2]) {
+    float u[2];
+    draw_pair(c, pair, u);
+    const float radius = sqrtf(u[0]), angle = 6.2831853f * u[1];
+    out[0] = radius * cosf(angle);
+    out[1] = radius * sinf(angle);
+}
+
+// --- rays ----------------------------------------------------------------------------------------
+
+static bool is_blocked(Context *c, V3 from, V3 towards, float distance) {
+    const bool touched = c->query.touched;
+    struct RTCRay ray = {.org_x = from.x,
+                         .org_y = from.y,
+                         .org_z = from.z,
+                         .dir_x = towards.x,
+                         .dir_y = towards.y,
+                         .dir_z = towards.z,
+                         .tfar = distance,
+                         .mask = 0xffffffffu};
+    c->query.thin = hair_opacity;
+    rtcOccluded1(c->model->scene, &c->query.context, &ray);
+    c->query.thin = 1.0f;
+    c->query.touched = touched;
+    return ray.tfar < 0.0f;
+}
+
+// How much of the key light is seen.
+static float see_light(Context *c, V3 from, V3 *direction) {
+    float disc[2];
+    V3 a, b;
+    draw_disc(c, 1, disc);
+    make_axes(c->model->light, &a, &b);
+    V3 towards = v3_more(c->model->light, light_radius * disc[0], a);
+    *direction = v3_unit(v3_more(towards, light_radius * disc[1], b));
+    return is_blocked(c, from, *direction, INFINITY) ? 0.0f : 1.0f;
+}
+
+// How much of the sky is seen, weighed by the cosine to the normal.
+static float see_sky(Context *c, V3 from, V3 normal, float distance) {
+    float disc[2];
+    V3 a, b;
+    draw_disc(c, 2, disc);
+    make_axes(normal, &a, &b);
+    const float rest = 1.0f - disc[0] * disc[0] - disc[1] * disc[1];
+    V3 towards = v3_scale(sqrtf(fmaxf(rest, 0.0f)), normal);
+    towards = v3_more(v3_more(towards, disc[0], a), disc[1], b);
+    return is_blocked(c, from, towards, distance) ? 0.0f : 1.0f;
+}
+
+// --- surfaces ------------------------------------------------------------------------------------
+
+static V3 sky(V3 normal) {
+    const V3 above = v3(0.50f, 0.54f, 0.60f), below = v3(0.24f, 0.22f, 0.20f);
+    return v3_mix(below, above, 0.5f + 0.5f * normal.z);
+}
+
+static V3 key_light(void) {
+    return v3(0.98f, 0.94f, 0.87f);
+}
+
+// sine of the angle between unit vectors
+static float sine(V3 a, V3 b) {
+    const float cosine = v3_dot(a, b);
+    return sqrtf(fmaxf(1.0f - cosine * cosine, 0.0f));
+}
+
+static V3 shade_hair(const Surface *at, V3 view, V3 light, float lit, float open) {
+    const V3 t = at->tangent, facing = v3_unit(v3_more(view, -v3_dot(view, t), t));
+    const V3 half = v3_unit(v3_add(light, view));
+    const float diffuse = 0.15f + 0.75f * sine(t, light);
+    const float first = powf(sine(v3_unit(v3_more(t, 0.16f, facing)), half), 110.0f);
+    const float second = powf(sine(v3_unit(v3_more(t, -0.14f, facing)), half), 22.0f);
+    const float through = 0.35f * powf(fmaxf(-v3_dot(view, light), 0.0f), 6.0f);
+    // light that has wandered through the others is what a hair in the shade is seen by
+    V3 key = v3_scale(diffuse + 1.1f * second + through, at->colour);
+    key = v3_add(key, v3_scale(0.22f * first, v3(1.0f, 1.0f, 1.0f)));
+    V3 out = v3_scale(1.15f * lit, v3_times(key, key_light()));
+    const V3 around = v3_times(at->colour, sky(v3_unit(v3_add(facing, v3(0.0f, 0.0f, 0.6f)))));
+    return v3_more(out, 0.25f + 0.75f * open, around);
+}
+
+static V3 shade_surface(const Surface *at, V3 view, V3 light, float lit, float open) {
+    const V3 half = v3_unit(v3_add(light, view));
+    const float facing = fmaxf(v3_dot(at->normal, light), 0.0f);
+    const float highlight = powf(fmaxf(v3_dot(at->normal, half), 0.0f), 70.0f);
+    const float away = 1.0f - fmaxf(v3_dot(at->normal, view), 0.0f);
+    const float rim = 0.22f * away * away * away * away;
+    V3 out = v3_scale(facing * lit, v3_times(at->colour, key_light()));
+    out = v3_more(out, facing > 0.0f ? 0.20f * highlight * lit : 0.0f, key_light());
+    out = v3_more(out, open, v3_times(at->colour, sky(at->normal)));
+    return v3_more(out, rim * open, sky(at->normal));
+}
+
+static V3 shade(Context *c, const Surface *at, V3 view) {
+    const V3 from = v3_more(at->place, at->offset, at->normal);
+    V3 light;
+    const bool dark = !at->hair && v3_dot(at->normal, c->model->light) < -light_radius;
+    const float lit = dark ? 0.0f : see_light(c, from, &light);
+    if (dark) {
+        light = c->model->light;
+    }
+    const float open = see_sky(c, from, at->normal, (at->hair ? 0.15f : 0.4f) * c->size);
+    return at->hair ? shade_hair(at, view, light, lit, open)
+                    : shade_surface(at, view, light, lit, open);
+}
+
+static void meet_strand(const FilModel *model, const struct RTCHit *hit, Surface *out) {
+    const FilCurves *s = &model->strands;
+    const unsigned v = s->first[hit->primID];
+    const float u = hit->u;
+    const bool free_end =
+        (u <= 0.0f && (s->flags[hit->primID] & RTC_CURVE_FLAG_NEIGHBOR_LEFT) == 0) ||
+        (u >= 1.0f && (s->flags[hit->primID] & RTC_CURVE_FLAG_NEIGHBOR_RIGHT) == 0);
+    out->tangent = v3_unit(v3_mix(s->tangent[v], s->tangent[v + 1], u));
+    out->colour = v3_mix(s->colour[v], s->colour[v + 1], u);
+    out->hair = s->hair[hit->primID] != 0;
+    out->normal = v3_unit(v3(hit->Ng_x, hit->Ng_y, hit->Ng_z));
+    if (!free_end) {
+        out->normal =
+            v3_unit(v3_more(out->normal, -v3_dot(out->normal, out->tangent), out->tangent));
+    }
+    out->offset = (out->hair ? 0.2f : 2e-3f) * s->vertex[v][3];
+}
+
+static void meet_triangle(const FilModel *model, const struct RTCHit *hit, V3 view, Surface *out) {
+    const V3 *n = model->triangles.normal[hit->primID];
+    V3 normal = v3_scale(1.0f - hit->u - hit->v, n[0]);
+    normal = v3_unit(v3_more(v3_more(normal, hit->u, n[1]), hit->v, n[2]));
+    out->normal = v3_dot(normal, view) < 0.0f ? v3_scale(-1.0f, normal) : normal;
+    out->colour = model->triangles.colour[hit->primID];
+}
+
+static Surface meet(const Context *c, const struct RTCRayHit *ray, V3 view) {
+    const struct RTCHit *hit = &ray->hit;
+    const V3 eye = c->model->eye;
+    Surface out = {.place = v3_more(eye, -ray->ray.tfar, view)};
+    if (hit->geomID == FIL_PART_STRANDS) {
+        meet_strand(c->model, hit, &out);
+    } else if (hit->geomID == FIL_PART_TRIANGLES) {
+        meet_triangle(c->model, hit, view, &out);
+    } else {
+        out.normal = v3_unit(v3(hit->Ng_x, hit->Ng_y, hit->Ng_z));
+        out.colour = c->model->rounds.colour[hit->primID];
+    }
+    out.offset += 2e-6f * ray->ray.tfar + 1e-5f * c->size;
+    return out;
+}
+
+// --- the ground ----------------------------------------------------------------------------------
+
+// Lines of a grid, as dark as they are wide in the pixel.
+static float draw_grid(const Context *c, const FilPlane *plane, V3 at, float depth) {
+    const float wanted = 0.12f * c->size, power = powf(10.0f, floorf(log10f(wanted)));
+    const float step = power * (wanted < 2.0f * power ? 1.0f : wanted < 5.0f * power ? 2.0f : 5.0f);
+    const V3 from = v3_sub(at, plane->place);
+    const float width = 1.2f * c->model->pixel * depth;
+    float dark = 0.0f;
+    for (int k = 0; k < 2; k++) {
+        const float place = v3_dot(from, plane->axis[k]) / step;
+        const float off = fabsf(place - roundf(place)) * step;
+        dark = fmaxf(dark, fminf(fmaxf(1.0f - off / width, 0.0f), step / (6.0f * width)));
+    }
+    return fminf(dark, 1.0f);
+}
+
+static FilPixel shade_plane(Context *c, const FilPlane *plane, V3 view, float depth) {
+    const V3 at = v3_more(c->model->eye, -depth, view);
+    const V3 from = v3_more(at, 1e-4f * c->size, plane->axis[2]);
+    const float far = v3_norm(at) / c->size, fade = expf(-0.30f * far * far);
+    const bool dark = c->options->background == FIL_BACKGROUND_DARK;
+    V3 light;
+    const float lit = see_light(c, from, &light);
+    const float open = see_sky(c, from, plane->axis[2], 0.7f * c->size);
+    const float shadow = 1.0f - fade * (1.0f - (0.42f * open + 0.58f * lit));
+    const float grid = plane->grid ? fade * draw_grid(c, plane, at, depth) : 0.0f;
+    if (c->options->background == FIL_BACKGROUND_NONE) {
+        return (FilPixel){.cover = 0.75f * (1.0f - shadow)};
+    }
+    const V3 base = dark ? v3_scale(1.0f + 0.9f * fade, c->behind) : c->behind;
+    const float line = dark ? 1.0f + 0.5f * grid : 1.0f - 0.16f * grid;
+    const float deep = dark ? 0.15f : 0.22f;
+    return (FilPixel){.colour = v3_scale(line * (deep + (1.0f - deep) * shadow), base),
+                      .cover = 1.0f};
+}
+
+// The nearest plane that is seen from above; planes cut nothing off from below.
+static const FilPlane *find_plane(const FilModel *model, V3 view, float *depth) {
+    const FilPlane *found = NULL;
+    for (int k = 0; k < model->plane_count; k++) {
+        const FilPlane *plane = &model->planes[k];
+        const float height = v3_dot(v3_sub(model->eye, plane->place), plane->axis[2]);
+        const float slope = v3_dot(view, plane->axis[2]);
+        if (height > 0.0f && slope > 0.0f && height < *depth * slope) {
+            *depth = height / slope;
+            found = plane;
+        }
+    }
+    return found;
+}
+
+// --- pixels --------------------------------------------------------------------------------------
+
+static FilPixel trace(Context *c, float x, float y) {
+    const FilModel *model = c->model;
+    V3 towards = v3_more(v3_more(model->forward, x, model->right), y, model->up);
+    towards = v3_unit(towards);
+    struct RTCRayHit ray = {.ray = {.org_x = model->eye.x,
+                                    .org_y = model->eye.y,
+                                    .org_z = model->eye.z,
+                                    .dir_x = towards.x,
+                                    .dir_y = towards.y,
+                                    .dir_z = towards.z,
+                                    .tfar = INFINITY,
+                                    .mask = 0xffffffffu},
+                            .hit = {.geomID = RTC_INVALID_GEOMETRY_ID}};
+    c->query.turn = 0.61803399f * (float)c->sample;
+    rtcIntersect1(model->scene, &c->query.context, &ray);
+    const V3 view = v3_scale(-1.0f, towards);
+    float depth = ray.hit.geomID != RTC_INVALID_GEOMETRY_ID ? ray.ray.tfar : 1e6f * c->size;
+    const FilPlane *plane = find_plane(model, view, &depth);
+    if (plane != NULL) {
+        return shade_plane(c, plane, view, depth);
+    }
+    if (ray.hit.geomID != RTC_INVALID_GEOMETRY_ID) {
+        const Surface at = meet(c, &ray, view);
+        c->query.touched = true;
+        return (FilPixel){.colour = shade(c, &at, view), .cover = 1.0f};
+    }
+    const bool none = c->options->background == FIL_BACKGROUND_NONE;
+    return (FilPixel){.colour = none ? v3(0.0f, 0.0f, 0.0f) : c->behind, .cover = none ? 0.0f : 1.0f};
+}
+
+// Nearly one colour, a little brighter in the middle of the picture's upper part.
+static V3 find_behind(const FilRenderOptions *options, float x, float y) {
+    const float off = x * x + (y - 0.25f) * (y - 0.25f);
+    const float fall = 1.0f / (1.0f + 0.35f * off);
+    return options->background == FIL_BACKGROUND_DARK ? v3_scale(fall, v3(0.020f, 0.022f, 0.027f))
+                                                      : v3_scale(fall, v3(0.86f, 0.87f, 0.88f));
+}
+
+static float spread(V3 low, V3 high) {
+    const V3 d = v3_sub(high, low);
+    return fmaxf(d.x, fmaxf(d.y, d.z));
+}
+
+FilPixel fil_shade_pixel(const FilModel *model, const FilRenderOptions *options, int x, int y) {
+    enum { FIRST = 4 };
+    const float wide = 2.0f / (float)options->width, tall = 2.0f / (float)options->height;
+    const float at[2] = {wide * ((float)x + 0.5f) - 1.0f, 1.0f - tall * ((float)y + 0.5f)};
+    Context c = {.model = model,
+                 .options = options,
+                 .seed = fil_hash2((uint32_t)x, (uint32_t)y),
+                 .behind = find_behind(options, at[0], at[1]),
+                 .size = (float)options->size};
+    while (c.mask + 1 < (uint32_t)options->samples) {
+        c.mask = 2 * c.mask + 1;
+    }
+    rtcInitIntersectContext(&c.query.context);
+    c.query.model = model;
+    c.query.seed = c.seed;
+    c.query.thin = 1.0f;
+    V3 sum = v3(0.0f, 0.0f, 0.0f), low = sum, high = sum;
+    float cover = 0.0f;
+    int done = 0;
+    for (; done < options->samples; done++) {
+        if (done == FIRST && !c.query.touched && spread(low, high) < 0.004f &&
+            cover == floorf(cover)) {
+            break; // nothing is there: four samples tell all
+        }
+        float place[2] = {0.5f, 0.5f};
+        c.sample = (uint32_t)done;
+        if (options->samples > 1) {
+            draw_pair(&c, 0, place);
+        }
+        const FilPixel one = trace(&c, at[0] + filter_radius * wide * tent(place[0]),
+                                   at[1] + filter_radius * tall * tent(place[1]));
+        const V3 colour = one.colour;
+        low = done == 0 ? colour
+                        : v3(fminf(low.x, colour.x), fminf(low.y, colour.y), fminf(low.z, colour.z));
+        high = done == 0
+                   ? colour
+                   : v3(fmaxf(high.x, colour.x), fmaxf(high.y, colour.y), fmaxf(high.z, colour.z));
+        sum = v3_add(sum, colour);
+        cover += one.cover;
+    }
+    return (FilPixel){.colour = v3_scale(1.0f / (float)done, sum), .cover = cover / (float)done};
+}
