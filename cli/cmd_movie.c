@@ -81,8 +81,7 @@ static CliStatus read_times(Movie *movie) {
 
 // The frame that picture j shows; times rise.
 static int64_t frame_of(const Movie *movie, int64_t j, int64_t before) {
-    const double time =
-        movie->times[0] + (double)j * movie->options->speed / movie->options->fps;
+    const double time = movie->times[0] + (double)j * movie->options->speed / movie->options->fps;
     int64_t k = before - movie->first;
     const int64_t end = movie->last - movie->first, every = movie->options->every;
     while (k + every <= end &&
@@ -123,8 +122,8 @@ static void show_progress(Movie *movie, int64_t done) {
     movie->shown = now;
     const double left = (now - movie->start) * (double)(movie->count - done) / (double)done;
     const int seconds = left < 1e6 ? (int)left : 1000000;
-    (void)fprintf(stderr, "\r\x1b[K  picture %" PRId64 " of %" PRId64 "  |  %d:%02d:%02d left", done,
-                  movie->count, seconds / 3600, seconds / 60 % 60, seconds % 60);
+    (void)fprintf(stderr, "\r\x1b[K  picture %" PRId64 " of %" PRId64 "  |  %d:%02d:%02d left",
+                  done, movie->count, seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
 static CliStatus draw_all(Movie *movie) {
@@ -279,8 +278,8 @@ static CliStatus run_movie(const CliVerb *verb, int argc, char **argv) {
     if (status == CLI_FINE) {
         status = prepare(&movie, frame_count);
     }
-    if (status == CLI_FINE && fil_picture_create(movie.use.width, movie.use.height, &movie.picture,
-                                                 &error) != FIL_OK) {
+    if (status == CLI_FINE &&
+        fil_picture_create(movie.use.width, movie.use.height, &movie.picture, &error) != FIL_OK) {
         status = say_error(&error);
     }
     if (status == CLI_FINE) {

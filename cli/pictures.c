@@ -45,7 +45,7 @@ CliStatus cli_picture_options(const CliPicture *from, const FilResultDef *def,
     out->samples = from->samples;
     out->threads = fil_thread_count(from->threads);
     out->background = (FilBackground)from->background;
-    out->wide = from->contact_radius;
+    out->wisps = !from->no_wisps;
     out->floor = !from->no_ground;
     out->colour = from->colour < 0 ? fil_render_choose_colour(def) : from->colour - 1;
     if (from->size != NULL && read_size(from->size, out) != CLI_FINE) {

@@ -9,26 +9,26 @@
 typedef struct CliPicture {
     const char *size, *camera;
     int colour, background, samples, threads;
-    bool contact_radius, no_ground;
+    bool no_wisps, no_ground;
 } CliPicture;
 
 extern const CliChoice cli_colours[1 + FIL_FIELD_COUNT];
 extern const CliChoice cli_backgrounds[FIL_BACKGROUND_COUNT];
 
 // Rows for the option table of a verb whose struct Options has a CliPicture `picture`.
-#define CLI_PICTURE_ROWS                                                                          \
-    CLI_OPTION_TEXT("size", "WxH", picture.size, "pixels; default 1280x720"),                     \
-        CLI_OPTION_TEXT("camera", "WORDS", picture.camera,                                        \
-                        "eye=x,y,z target=x,y,z up=x,y,z from=x,y,z fov=deg zoom=f; default: "    \
-                        "all in view"),                                                           \
-        CLI_OPTION_CHOICE("colour", "NAME", picture.colour, cli_colours,                          \
-                          "colour rods by; default: what shows most"),                            \
-        CLI_OPTION_CHOICE("background", "NAME", picture.background, cli_backgrounds,              \
-                          "default light"),                                                       \
-        CLI_OPTION_COUNT("samples", "N", picture.samples, 1, 65536, "rays a pixel; default 16"),  \
-        CLI_OPTION_FLAG("contact-radius", picture.contact_radius,                                 \
-                        "rods as thick as they touch: a hair that stands for a wisp"),            \
-        CLI_OPTION_FLAG("no-ground", picture.no_ground, "no floor that catches shadows"),         \
+#define CLI_PICTURE_ROWS                                                                         \
+    CLI_OPTION_TEXT("size", "WxH", picture.size, "pixels; default 1280x720"),                    \
+        CLI_OPTION_TEXT("camera", "WORDS", picture.camera,                                       \
+                        "eye=x,y,z target=x,y,z up=x,y,z from=x,y,z fov=deg zoom=f; default: "   \
+                        "all in view"),                                                          \
+        CLI_OPTION_CHOICE("colour", "NAME", picture.colour, cli_colours,                         \
+                          "colour rods by; default: what shows most"),                           \
+        CLI_OPTION_CHOICE("background", "NAME", picture.background, cli_backgrounds,             \
+                          "default light"),                                                      \
+        CLI_OPTION_COUNT("samples", "N", picture.samples, 1, 65536, "rays a pixel; default 16"), \
+        CLI_OPTION_FLAG("no-wisps", picture.no_wisps,                                            \
+                        "single hairs, also where a hair stands for a wisp"),                    \
+        CLI_OPTION_FLAG("no-ground", picture.no_ground, "no floor that catches shadows"),        \
         CLI_OPTION_COUNT("threads", "N", picture.threads, 0, 4096, "default 0, all cores")
 
 /// Defaults, but for those of the table's rows that are 0.

@@ -73,6 +73,6 @@ void fil_colour_value(FilField field, const double range[2], double value, doubl
         mix(value < 0.5 ? 0.72 : 0.64, value < 0.5 ? 0.01 : 0.14, hue, rgb);
     } else {
         const double width = range[1] - range[0];
-        fil_colour_scale(range[0] < 0.0, width > 0.0 ? (value - range[0]) / width : 0.0, rgb);
+        fil_colour_scale(range[0]<0.0, width> 0.0 ? (value - range[0]) / width : 0.0, rgb);
     }
 }

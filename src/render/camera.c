@@ -21,8 +21,8 @@
 #include <string.h>
 
 static const double degree = 3.14159265358979323846 / 180.0;
-static const double margin = 0.90;        // of the picture that the fitted things fill
-static const double largest_obstacle = 1.5; // times the size of all else
+static const double margin = 0.90;          // of the picture that the fitted things fill
+static const double largest_obstacle = 4.0; // times the size of all else
 
 FilCamera fil_camera_default(void) {
     return (FilCamera){.up = {0.0, 0.0, 1.0}, .fov = 30.0, .zoom = 1.0};
@@ -182,17 +182,26 @@ static void add_solid(FilExtent *extent, const FilResultDef *def, const FilResul
     }
 }
 
+// Small ones first: what they make of the extent tells which of the others are too large.
 static void add_obstacles(FilExtent *extent, const FilResultDef *def, const FilFrame *frame) {
-    const double size = fil_extent_size(extent);
-    const bool alone = extent->count == 0;
-    for (int k = 0; k < def->obstacle_count; k++) {
-        const FilResultSolid *solid = &def->obstacles[k];
-        double centre[3];
-        if (solid->shape != FIL_SHAPE_PLANE &&
-            (alone || 2.0 * find_reach(def, solid, centre) < largest_obstacle * size)) {
-            add_solid(extent, def, solid, frame->obstacle_position + 3 * (size_t)k,
-                      frame->obstacle_quaternion + 4 * (size_t)k);
+    enum { ROUNDS = 8 };
+    double done = -1.0;
+    for (int round = 0; round < ROUNDS; round++) {
+        const double limit =
+            extent->count > 0 ? largest_obstacle * fil_extent_size(extent) : DBL_MAX;
+        for (int k = 0; k < def->obstacle_count; k++) {
+            const FilResultSolid *solid = &def->obstacles[k];
+            double centre[3];
+            const double across = 2.0 * find_reach(def, solid, centre);
+            if (solid->shape != FIL_SHAPE_PLANE && across > done && across <= limit) {
+                add_solid(extent, def, solid, frame->obstacle_position + 3 * (size_t)k,
+                          frame->obstacle_quaternion + 4 * (size_t)k);
+            }
         }
+        if (!(limit > done)) {
+            break;
+        }
+        done = limit;
     }
 }
 
@@ -282,18 +291,19 @@ static double measure_spread(const FilExtent *extent, double axes[3][3]) {
 }
 
 static void choose_direction(const FilExtent *extent, const double up[3], double from[3]) {
-    static const double rises[] = {16.0, 35.0, 60.0}, worth[] = {1.0, 0.92, 0.75};
+    static const double rises[] = {16.0, 35.0, 60.0}, worth[] = {1.0, 0.88, 0.6};
     enum { AROUND = 12, USUAL = 10 }; // 30 degrees apart; the usual one is at -60
     double best = -1.0;
     fil_copy3((const double[3]){0.5, -0.8, 0.3}, from);
     for (int k = 0; k < 3 * AROUND; k++) {
-        const double turn = 360.0 / AROUND * (k % AROUND) * degree, rise = rises[k / AROUND] * degree;
+        const double turn = 360.0 / AROUND * (k % AROUND) * degree,
+                     rise = rises[k / AROUND] * degree;
         const double towards[3] = {cos(rise) * cos(turn), cos(rise) * sin(turn), sin(rise)};
         const double forward[3] = {-towards[0], -towards[1], -towards[2]};
         double axes[3][3];
         set_axes(forward, up, axes);
         const double score =
-            measure_spread(extent, axes) * worth[k / AROUND] * (k % AROUND == USUAL ? 1.1 : 1.0);
+            measure_spread(extent, axes) * worth[k / AROUND] * (k % AROUND == USUAL ? 1.35 : 1.0);
         if (score > best) {
             best = score;
             fil_copy3(towards, from);

@@ -35,7 +35,8 @@ static const struct {
 } formats[] = {
     {".mp4", "mp4", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "libx264"},
     {".webm", "webm", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "libvpx-vp9"},
-    {".gif", "gif", "split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer", NULL},
+    {".gif", "gif", "split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer",
+     NULL},
 };
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats, ARGUMENTS = 40 };
 
@@ -72,16 +73,19 @@ bool fil_film_has_ffmpeg(void) {
 
 static int list_arguments(const FilFilm *film, int format, char size[32], char rate[32],
                           const char *out[ARGUMENTS]) {
-    const char *const start[] = {"ffmpeg", "-hide_banner", "-loglevel", "error", "-nostdin", "-f",
-                                 "rawvideo", "-pix_fmt", "rgba", "-s", size, "-r", rate, "-i",
-                                 "pipe:0", "-an", "-vf", formats[format].filter};
+    const char *const start[] = {
+        "ffmpeg",   "-hide_banner", "-loglevel", "error", "-nostdin", "-f",
+        "rawvideo", "-pix_fmt",     "rgba",      "-s",    size,       "-r",
+        rate,       "-i",           "pipe:0",    "-an",   "-vf",      formats[format].filter};
     int count = 0;
     for (size_t k = 0; k < sizeof start / sizeof *start; k++) {
         out[count++] = start[k];
     }
     if (formats[format].codec != NULL) {
-        const char *const codec[] = {"-c:v", formats[format].codec, "-crf",
-                                     format == 0 ? "18" : "28", "-pix_fmt", "yuv420p", "-b:v", "0"};
+        const char *const codec[] = {"-c:v",     formats[format].codec,
+                                     "-crf",     format == 0 ? "18" : "28",
+                                     "-pix_fmt", "yuv420p",
+                                     "-b:v",     "0"};
         const int used = format == 0 ? 6 : 8; // the last two are for VP9
         for (int k = 0; k < used; k++) {
             out[count++] = codec[k];

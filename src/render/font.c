@@ -68,8 +68,7 @@ void fil_picture_print(FilPicture *picture, const int corner[2], int scale, cons
         const unsigned char *rows = letters[(unsigned char)text[k] & 127];
         for (int bit = 0; bit < COLUMNS * ROWS; bit++) {
             const int row = bit / COLUMNS, column = bit % COLUMNS;
-            const int at[2] = {corner[0] + scale * (ADVANCE * k + column),
-                               corner[1] + scale * row};
+            const int at[2] = {corner[0] + scale * (ADVANCE * k + column), corner[1] + scale * row};
             if ((rows[row] >> (COLUMNS - 1 - column) & 1) != 0) {
                 fil_picture_fill(picture, at, dot, paint);
             }

@@ -46,14 +46,20 @@ static void attach_curves(FilModel *model, const FilCurves *curves, FilPart part
     if (curves->piece_count == 0) {
         return;
     }
-    RTCGeometry geometry = rtcNewGeometry(model->device, RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE);
+    const bool balls = part == FIL_PART_BALLS;
+    RTCGeometry geometry =
+        rtcNewGeometry(model->device, balls ? RTC_GEOMETRY_TYPE_SPHERE_POINT
+                                            : RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE);
     rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4,
                                curves->vertex, 0, sizeof *curves->vertex,
                                (size_t)curves->vertex_count);
-    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT, curves->first,
-                               0, sizeof *curves->first, (size_t)curves->piece_count);
-    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_FLAGS, 0, RTC_FORMAT_UCHAR, curves->flags,
-                               0, 1, (size_t)curves->piece_count);
+    if (!balls) {
+        rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT,
+                                   curves->first, 0, sizeof *curves->first,
+                                   (size_t)curves->piece_count);
+        rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_FLAGS, 0, RTC_FORMAT_UCHAR,
+                                   curves->flags, 0, 1, (size_t)curves->piece_count);
+    }
     if (curves->filtered) {
         rtcSetGeometryIntersectFilterFunction(geometry, filter_strand);
         rtcSetGeometryOccludedFilterFunction(geometry, filter_strand);
@@ -93,6 +99,17 @@ static void place_camera(FilModel *model, const FilRenderOptions *options) {
     model->light = v3_unit(v3_more(light, -0.45f, v3_of(axes[2])));
 }
 
+static void set_reach(FilModel *model) {
+    struct RTCBounds box;
+    rtcGetSceneBounds(model->scene, &box);
+    if (box.lower_x <= box.upper_x) {
+        const V3 low = v3(box.lower_x, box.lower_y, box.lower_z);
+        const V3 high = v3(box.upper_x, box.upper_y, box.upper_z);
+        model->centre = v3_scale(0.5f, v3_add(low, high));
+        model->reach = 0.501f * v3_norm(v3_sub(high, low));
+    }
+}
+
 FilStatus fil_model_build(FilModel *model, const FilRenderOptions *options, const FilResultDef *def,
                           const FilFrame *frame, FilError *error) {
     *model = (FilModel){.arena = fil_arena_make(NULL)};
@@ -107,9 +124,11 @@ FilStatus fil_model_build(FilModel *model, const FilRenderOptions *options, cons
         return fil_fail(error, FIL_E_NO_MEMORY, "there is not enough memory to draw a frame");
     }
     attach_curves(model, &model->strands, FIL_PART_STRANDS);
-    attach_curves(model, &model->rounds, FIL_PART_ROUNDS);
+    attach_curves(model, &model->capsules, FIL_PART_CAPSULES);
+    attach_curves(model, &model->balls, FIL_PART_BALLS);
     attach_triangles(model, &model->triangles);
     rtcCommitScene(model->scene);
+    set_reach(model);
     if (rtcGetDeviceError(model->device) != RTC_ERROR_NONE) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is not enough memory to draw a frame");
     }

@@ -12,10 +12,15 @@
 #include <embree3/rtcore.h>
 
 // Kinds of geometry; their numbers are those in Embree's scene.
-typedef enum FilPart { FIL_PART_STRANDS, FIL_PART_ROUNDS, FIL_PART_TRIANGLES, FIL_PART_COUNT } FilPart;
+typedef enum FilPart {
+    FIL_PART_STRANDS,
+    FIL_PART_CAPSULES,
+    FIL_PART_BALLS,
+    FIL_PART_TRIANGLES
+} FilPart;
 
-// Round curves, piece by piece between vertices that follow each other. Rods are strands; balls
-// and capsules are rounds.
+// Round curves, piece by piece between vertices that follow each other: rods and capsules. Balls
+// are vertices alone; solids have a colour a piece.
 typedef struct FilCurves {
     int vertex_count, piece_count;
     float (*vertex)[4];   // x, y, z, radius
@@ -45,7 +50,7 @@ typedef struct FilModel {
     FilArena arena;
     RTCDevice device;
     RTCScene scene;
-    FilCurves strands, rounds;
+    FilCurves strands, capsules, balls;
     FilTriangles triangles;
     FilPlane *planes;
     int plane_count;
@@ -53,6 +58,8 @@ typedef struct FilModel {
     V3 eye, right, up, forward; // right and up as long as half a picture at depth 1
     float pixel;                // m at depth 1 m
     V3 light;                   // direction to it
+    V3 centre;                  // of a ball around all but planes
+    float reach;                // its radius, m
 } FilModel;
 
 /// Make the model of a frame; fil_model_destroy() in any case.
@@ -63,8 +70,8 @@ void fil_model_destroy(FilModel *model);
 /// Parts of it: false when there is no memory.
 bool fil_model_add_strands(FilModel *model, const FilRenderOptions *options,
                            const FilResultDef *def, const FilFrame *frame);
-bool fil_model_add_solids(FilModel *model, const FilRenderOptions *options,
-                          const FilResultDef *def, const FilFrame *frame);
+bool fil_model_add_solids(FilModel *model, const FilRenderOptions *options, const FilResultDef *def,
+                          const FilFrame *frame);
 
 /// Linear colour of one in sRGB.
 V3 fil_colour_linear(const double rgb[3]);

@@ -56,8 +56,8 @@ FilStatus fil_picture_write(const FilPicture *picture, const char *path, bool fa
     unsigned char *rgb = covered ? drop_coverage(picture) : NULL, *bytes = malloc(size);
     FilStatus status = FIL_OK;
     if (bytes == NULL || (covered && rgb == NULL)) {
-        status = fil_fail(error, FIL_E_NO_MEMORY, "%s: there is not enough memory to write it",
-                          path);
+        status =
+            fil_fail(error, FIL_E_NO_MEMORY, "%s: there is not enough memory to write it", path);
     } else if (png_image_write_to_memory(&image, bytes, &size, 0, covered ? rgb : picture->pixels,
                                          0, NULL) == 0) {
         status = fil_fail(error, FIL_E_IO, "%s: cannot write it: %s", path, image.message);

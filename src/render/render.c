@@ -16,6 +16,7 @@ FilRenderOptions fil_render_options_default(void) {
                               .threads = 1,
                               .colour = FIL_COLOUR_NATURAL,
                               .background = FIL_BACKGROUND_LIGHT,
+                              .wisps = true,
                               .floor = true,
                               .size = 1.0,
                               .camera = fil_camera_default()};
@@ -38,7 +39,8 @@ FilStatus fil_render_fit(FilRenderOptions *options, const FilExtent *extent, Fil
 // What is brighter than most is pressed together rather than cut off.
 static float compress(float c) {
     const float knee = 0.70f;
-    return c <= knee ? fmaxf(c, 0.0f) : knee + (1.0f - knee) * (1.0f - expf((knee - c) / (1.0f - knee)));
+    return c <= knee ? fmaxf(c, 0.0f)
+                     : knee + (1.0f - knee) * (1.0f - expf((knee - c) / (1.0f - knee)));
 }
 
 static unsigned char encode(float linear) {
@@ -74,8 +76,8 @@ static void draw_tile(void *context, int tile) {
     for (int y = top; y < top + TILE && y < options->height; y++) {
         for (int x = left; x < left + TILE && x < options->width; x++) {
             const FilPixel pixel = fil_shade_pixel(&work->model, options, x, y);
-            put_pixel(&pixel, work->picture->pixels +
-                                  4 * ((size_t)y * (size_t)options->width + (size_t)x));
+            put_pixel(&pixel,
+                      work->picture->pixels + 4 * ((size_t)y * (size_t)options->width + (size_t)x));
         }
     }
 }
@@ -83,9 +85,8 @@ static void draw_tile(void *context, int tile) {
 FilStatus fil_render_frame(const FilRenderOptions *options, const FilResultDef *def,
                            const FilFrame *frame, FilPicture *picture, FilError *error) {
     FIL_ASSERT(picture->width == options->width && picture->height == options->height);
-    Work work = {.options = options,
-                 .picture = picture,
-                 .across = (options->width + TILE - 1) / TILE};
+    Work work = {
+        .options = options, .picture = picture, .across = (options->width + TILE - 1) / TILE};
     const FilStatus status = fil_model_build(&work.model, options, def, frame, error);
     if (status == FIL_OK) {
         const int down = (options->height + TILE - 1) / TILE;

@@ -8,13 +8,15 @@
 #include "picture.h"
 
 // One table: what is behind everything.
-#define FIL_BACKGROUNDS(X)                       \
+#define FIL_BACKGROUNDS(X)                           \
     X(FIL_BACKGROUND_LIGHT, "light", "nearly white") \
     X(FIL_BACKGROUND_DARK, "dark", "nearly black")   \
     X(FIL_BACKGROUND_NONE, "none", "transparent, but for shadows on the ground")
 
 #define FIL_BACKGROUND_ENUM(code, name, text) code,
-typedef enum FilBackground { FIL_BACKGROUNDS(FIL_BACKGROUND_ENUM) FIL_BACKGROUND_COUNT } FilBackground;
+typedef enum FilBackground {
+    FIL_BACKGROUNDS(FIL_BACKGROUND_ENUM) FIL_BACKGROUND_COUNT
+} FilBackground;
 
 enum { FIL_COLOUR_NATURAL = -1 }; ///< the colour of hair and of rope, instead of a field
 
@@ -25,11 +27,11 @@ typedef struct FilRenderOptions {
     int colour;        ///< FilField or FIL_COLOUR_NATURAL
     double range[2];   ///< of the field's scale
     FilBackground background;
-    bool wide;        ///< rods as thick as they touch, instead of as thick as they are
-    bool floor;       ///< catch shadows below, where no obstacle is a plane
-    double floor_z;   ///< m
-    double size;      ///< m, of what is to be seen
-    FilCamera camera; ///< fitted
+    bool wisps;               ///< hair that touches as a wisp is drawn as one
+    bool floor;               ///< catch shadows below, where no obstacle is a plane
+    double floor_z;           ///< m
+    double size;              ///< m, of what is to be seen
+    FilCamera camera;         ///< fitted
     bool (*stop)(void *user); ///< asked by any thread now and then; NULL: never
     void *user;
 } FilRenderOptions;

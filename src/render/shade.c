@@ -15,8 +15,9 @@
 
 #include <string.h>
 
-static const float light_radius = 0.10f; // tangent of half the angle of the light
-static const float hair_opacity = 0.70f; // of a hair, to light
+static const float light_radius = 0.10f;  // tangent of half the angle of the light
+static const float bounced = 0.22f;       // of the sky's light, that what is near gives back
+static const float hair_opacity = 0.70f;  // of a hair, to light
 static const float filter_radius = 0.75f; // pixels
 
 // All that holds for a pixel.
@@ -83,7 +84,18 @@ static void draw_disc(const Context *c, uint32_t pair, float out[2]) {
 
 // --- rays ----------------------------------------------------------------------------------------
 
+// Does a ray come near anything at all? Most of those from the ground do not.
+static bool is_near(const FilModel *model, V3 from, V3 towards, float distance) {
+    const V3 to = v3_sub(model->centre, from);
+    const float along = v3_dot(to, towards), off = v3_dot(to, to) - along * along;
+    const float reach = model->reach;
+    return off < reach * reach && along > -reach && along - reach < distance;
+}
+
 static bool is_blocked(Context *c, V3 from, V3 towards, float distance) {
+    if (!is_near(c->model, from, towards, distance)) {
+        return false;
+    }
     const bool touched = c->query.touched;
     struct RTCRay ray = {.org_x = from.x,
                          .org_y = from.y,
@@ -118,9 +130,9 @@ static float see_sky(Context *c, V3 from, V3 normal, float distance) {
     draw_disc(c, 2, disc);
     make_axes(normal, &a, &b);
     const float rest = 1.0f - disc[0] * disc[0] - disc[1] * disc[1];
-    V3 towards = v3_scale(sqrtf(fmaxf(rest, 0.0f)), normal);
+    V3 towards = v3_scale(sqrtf(larger(rest, 0.0f)), normal);
     towards = v3_more(v3_more(towards, disc[0], a), disc[1], b);
-    return is_blocked(c, from, towards, distance) ? 0.0f : 1.0f;
+    return is_blocked(c, from, towards, distance) ? bounced : 1.0f; // what is near is lit too
 }
 
 // --- surfaces ------------------------------------------------------------------------------------
@@ -137,7 +149,7 @@ static V3 key_light(void) {
 // sine of the angle between unit vectors
 static float sine(V3 a, V3 b) {
     const float cosine = v3_dot(a, b);
-    return sqrtf(fmaxf(1.0f - cosine * cosine, 0.0f));
+    return sqrtf(larger(1.0f - cosine * cosine, 0.0f));
 }
 
 static V3 shade_hair(const Surface *at, V3 view, V3 light, float lit, float open) {
@@ -146,7 +158,7 @@ static V3 shade_hair(const Surface *at, V3 view, V3 light, float lit, float open
     const float diffuse = 0.15f + 0.75f * sine(t, light);
     const float first = powf(sine(v3_unit(v3_more(t, 0.16f, facing)), half), 110.0f);
     const float second = powf(sine(v3_unit(v3_more(t, -0.14f, facing)), half), 22.0f);
-    const float through = 0.35f * powf(fmaxf(-v3_dot(view, light), 0.0f), 6.0f);
+    const float through = 0.35f * powf(larger(-v3_dot(view, light), 0.0f), 6.0f);
     // light that has wandered through the others is what a hair in the shade is seen by
     V3 key = v3_scale(diffuse + 1.1f * second + through, at->colour);
     key = v3_add(key, v3_scale(0.22f * first, v3(1.0f, 1.0f, 1.0f)));
@@ -157,9 +169,9 @@ static V3 shade_hair(const Surface *at, V3 view, V3 light, float lit, float open
 
 static V3 shade_surface(const Surface *at, V3 view, V3 light, float lit, float open) {
     const V3 half = v3_unit(v3_add(light, view));
-    const float facing = fmaxf(v3_dot(at->normal, light), 0.0f);
-    const float highlight = powf(fmaxf(v3_dot(at->normal, half), 0.0f), 70.0f);
-    const float away = 1.0f - fmaxf(v3_dot(at->normal, view), 0.0f);
+    const float facing = larger(v3_dot(at->normal, light), 0.0f);
+    const float highlight = powf(larger(v3_dot(at->normal, half), 0.0f), 70.0f);
+    const float away = 1.0f - larger(v3_dot(at->normal, view), 0.0f);
     const float rim = 0.22f * away * away * away * away;
     V3 out = v3_scale(facing * lit, v3_times(at->colour, key_light()));
     out = v3_more(out, facing > 0.0f ? 0.20f * highlight * lit : 0.0f, key_light());
@@ -175,7 +187,7 @@ static V3 shade(Context *c, const Surface *at, V3 view) {
     if (dark) {
         light = c->model->light;
     }
-    const float open = see_sky(c, from, at->normal, (at->hair ? 0.15f : 0.4f) * c->size);
+    const float open = see_sky(c, from, at->normal, (at->hair ? 0.08f : 0.4f) * c->size);
     return at->hair ? shade_hair(at, view, light, lit, open)
                     : shade_surface(at, view, light, lit, open);
 }
@@ -202,7 +214,10 @@ static void meet_triangle(const FilModel *model, const struct RTCHit *hit, V3 vi
     const V3 *n = model->triangles.normal[hit->primID];
     V3 normal = v3_scale(1.0f - hit->u - hit->v, n[0]);
     normal = v3_unit(v3_more(v3_more(normal, hit->u, n[1]), hit->v, n[2]));
-    out->normal = v3_dot(normal, view) < 0.0f ? v3_scale(-1.0f, normal) : normal;
+    // both sides are seen, of ribbons; which one, the triangle tells, not its smooth normal
+    const V3 face = v3(hit->Ng_x, hit->Ng_y, hit->Ng_z);
+    const bool back = (v3_dot(face, view) < 0.0f) != (v3_dot(face, normal) < 0.0f);
+    out->normal = back ? v3_scale(-1.0f, normal) : normal;
     out->colour = model->triangles.colour[hit->primID];
 }
 
@@ -216,7 +231,8 @@ static Surface meet(const Context *c, const struct RTCRayHit *ray, V3 view) {
         meet_triangle(c->model, hit, view, &out);
     } else {
         out.normal = v3_unit(v3(hit->Ng_x, hit->Ng_y, hit->Ng_z));
-        out.colour = c->model->rounds.colour[hit->primID];
+        out.colour = (hit->geomID == FIL_PART_BALLS ? &c->model->balls : &c->model->capsules)
+                         ->colour[hit->primID];
     }
     out.offset += 2e-6f * ray->ray.tfar + 1e-5f * c->size;
     return out;
@@ -234,9 +250,9 @@ static float draw_grid(const Context *c, const FilPlane *plane, V3 at, float dep
     for (int k = 0; k < 2; k++) {
         const float place = v3_dot(from, plane->axis[k]) / step;
         const float off = fabsf(place - roundf(place)) * step;
-        dark = fmaxf(dark, fminf(fmaxf(1.0f - off / width, 0.0f), step / (6.0f * width)));
+        dark = larger(dark, smaller(larger(1.0f - off / width, 0.0f), step / (6.0f * width)));
     }
-    return fminf(dark, 1.0f);
+    return smaller(dark, 1.0f);
 }
 
 static FilPixel shade_plane(Context *c, const FilPlane *plane, V3 view, float depth) {
@@ -303,20 +319,21 @@ static FilPixel trace(Context *c, float x, float y) {
         return (FilPixel){.colour = shade(c, &at, view), .cover = 1.0f};
     }
     const bool none = c->options->background == FIL_BACKGROUND_NONE;
-    return (FilPixel){.colour = none ? v3(0.0f, 0.0f, 0.0f) : c->behind, .cover = none ? 0.0f : 1.0f};
+    return (FilPixel){.colour = none ? v3(0.0f, 0.0f, 0.0f) : c->behind,
+                      .cover = none ? 0.0f : 1.0f};
 }
 
 // Nearly one colour, a little brighter in the middle of the picture's upper part.
 static V3 find_behind(const FilRenderOptions *options, float x, float y) {
     const float off = x * x + (y - 0.25f) * (y - 0.25f);
-    const float fall = 1.0f / (1.0f + 0.35f * off);
+    const float fall = 1.0f / (1.0f + 0.14f * off);
     return options->background == FIL_BACKGROUND_DARK ? v3_scale(fall, v3(0.020f, 0.022f, 0.027f))
-                                                      : v3_scale(fall, v3(0.86f, 0.87f, 0.88f));
+                                                      : v3_scale(fall, v3(0.93f, 0.935f, 0.94f));
 }
 
 static float spread(V3 low, V3 high) {
     const V3 d = v3_sub(high, low);
-    return fmaxf(d.x, fmaxf(d.y, d.z));
+    return larger(d.x, larger(d.y, d.z));
 }
 
 FilPixel fil_shade_pixel(const FilModel *model, const FilRenderOptions *options, int x, int y) {
@@ -352,10 +369,11 @@ FilPixel fil_shade_pixel(const FilModel *model, const FilRenderOptions *options,
                                    at[1] + filter_radius * tall * tent(place[1]));
         const V3 colour = one.colour;
         low = done == 0 ? colour
-                        : v3(fminf(low.x, colour.x), fminf(low.y, colour.y), fminf(low.z, colour.z));
-        high = done == 0
-                   ? colour
-                   : v3(fmaxf(high.x, colour.x), fmaxf(high.y, colour.y), fmaxf(high.z, colour.z));
+                        : v3(smaller(low.x, colour.x), smaller(low.y, colour.y),
+                             smaller(low.z, colour.z));
+        high = done == 0 ? colour
+                         : v3(larger(high.x, colour.x), larger(high.y, colour.y),
+                              larger(high.z, colour.z));
         sum = v3_add(sum, colour);
         cover += one.cover;
     }

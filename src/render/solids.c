@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum { SIDES = 64, RIBBON_PIECES = 6 };
-static const float sharp = 0.80f; // cosine between a face's normal and its vertex's
+static const double shortest_capsule = 0.02; // length by radius
+static const float sharp = 0.88f;            // cosine between a face's normal and its vertex's
 
 // Where a solid is, and what it is.
 typedef struct Placed {
@@ -226,26 +227,29 @@ static Counts count_all(const FilResultDef *def) {
 static bool reserve(FilModel *model, Counts counts) {
     FilArena *arena = &model->arena;
     FilTriangles *t = &model->triangles;
-    FilCurves *c = &model->rounds;
     t->vertex = fil_arena_get(arena, counts.vertices + 2, sizeof *t->vertex);
     t->corner = fil_arena_get(arena, counts.triangles + 2, sizeof *t->corner);
     t->normal = fil_arena_get(arena, counts.triangles, sizeof *t->normal);
     t->colour = FIL_NEW(arena, V3, counts.triangles);
-    c->vertex = fil_arena_get(arena, 2 * counts.rounds + 1, sizeof *c->vertex);
-    c->first = FIL_NEW(arena, unsigned, counts.rounds + 4);
-    c->flags = fil_arena_get_zeroed(arena, counts.rounds + 16, 1);
-    c->colour = FIL_NEW(arena, V3, counts.rounds);
+    FilCurves *curves[2] = {&model->capsules, &model->balls};
+    for (int k = 0; k < 2; k++) {
+        curves[k]->vertex = fil_arena_get(arena, 2 * counts.rounds + 1, sizeof *curves[k]->vertex);
+        curves[k]->first = FIL_NEW(arena, unsigned, counts.rounds + 4);
+        curves[k]->flags = fil_arena_get_zeroed(arena, counts.rounds + 16, 1);
+        curves[k]->colour = FIL_NEW(arena, V3, counts.rounds);
+    }
     return !arena->failed && counts.vertices < INT32_MAX && counts.triangles < INT32_MAX;
 }
 
-// A ball is a capsule of hardly any length, which the curve needs.
-static void put_round(FilCurves *out, const Placed *at) {
-    const bool ball = at->solid->shape == FIL_SHAPE_SPHERE;
-    const double half = ball ? 1e-4 * at->solid->radius : 0.5 * at->solid->length;
+// Embree loses the shape of capsules much shorter than thick: they are balls.
+static void put_round(FilModel *model, const Placed *at) {
+    const bool ball = at->solid->shape == FIL_SHAPE_SPHERE ||
+                      at->solid->length < shortest_capsule * at->solid->radius;
+    FilCurves *out = ball ? &model->balls : &model->capsules;
     out->first[out->piece_count] = (unsigned)out->vertex_count;
     out->colour[out->piece_count++] = at->colour;
-    for (int end = -1; end <= 1; end += 2) {
-        const double local[3] = {end * half, 0.0, 0.0};
+    for (int end = ball ? 1 : -1; end <= 1; end += 2) {
+        const double local[3] = {ball ? 0.0 : 0.5 * end * at->solid->length, 0.0, 0.0};
         const V3 place = move(at, local);
         float *v = out->vertex[out->vertex_count++];
         v[0] = place.x;
@@ -284,7 +288,7 @@ static void put_solid(FilModel *model, const FilResultDef *def, const Placed *at
         }
         break;
     default:
-        put_round(&model->rounds, at);
+        put_round(model, at);
         break;
     }
 }
@@ -319,13 +323,12 @@ static void put_ribbons(FilModel *model, const FilRenderOptions *options, const 
         fil_copy3(options->camera.target, ribbon.origin);
         double rgb[3];
         fil_colour_number(line->rod, rgb);
-        put_ribbon(&model->triangles, &ribbon,
-                   fil_colour_linear(def->rod_count > 1 ? rgb : paper));
+        put_ribbon(&model->triangles, &ribbon, fil_colour_linear(def->rod_count > 1 ? rgb : paper));
     }
 }
 
-bool fil_model_add_solids(FilModel *model, const FilRenderOptions *options,
-                          const FilResultDef *def, const FilFrame *frame) {
+bool fil_model_add_solids(FilModel *model, const FilRenderOptions *options, const FilResultDef *def,
+                          const FilFrame *frame) {
     static const double stone[3] = {0.78, 0.76, 0.73};
     model->planes = FIL_NEW(&model->arena, FilPlane, def->obstacle_count + 1);
     if (model->planes == NULL || !reserve(model, count_all(def))) {

@@ -5,20 +5,27 @@
 // fraction of a pixel. Embree's round pieces are exact, and much faster than its cubics; shading
 // takes tangents from the cubics, so that the pieces do not show.
 //
+// Wisps. A hair of a simulation often stands for many, which the radius of its contacts tells. It
+// is drawn as a wisp: fibres inside that radius, at fixed places of the section, more of them the
+// nearer it is; from afar one strand as thick as the wisp does.
+//
 // Thin. A rod thinner than a pixel would be hit by chance. It is drawn a pixel wide and faded: its
 // cover is the width that it has by the width that it is given, so that a tuft of hair is as dense
 // from afar as it is from near.
 #include "model.h"
 
 #include "base/error.h"
+#include "math/rotation.h"
 #include "math/vec3.h"
 
 #include <string.h>
 
-enum { MOST_PIECES = 24 };
+enum { MOST_PIECES = 24, MOST_FIBRES = 14 };
 static const double deviation = 0.12;         // pixels, between a cubic and its pieces
 static const double least_radius = 0.5;       // pixels
 static const double hair_slenderness = 800.0; // length by radius, from which on a rod is hair
+static const double wisp_radius = 1.5;        // of contacts by that of the hair, for a wisp
+static const double fibres_a_pixel = 5.0;     // of a wisp's radius
 
 bool fil_section_is_flat(const FilResultRod *rod, double half[2]) {
     (void)rod;
@@ -28,16 +35,26 @@ bool fil_section_is_flat(const FilResultRod *rod, double half[2]) {
 
 // --- cubics --------------------------------------------------------------------------------------
 
-// A line of points, relative to the target.
+// A line of points, relative to the target; a fibre of a wisp lies beside it.
 typedef struct Line {
-    const double *position; // of its first point, in the world
+    const double *position, *quaternion; // of its first point, in the world
     double origin[3];
+    double beside[2]; // m, along the second and third axis of the frames
     int count;
 } Line;
 
 static V3 point_at(const Line *line, int i) {
     double at[3];
     fil_subtract3(line->position + 3 * (size_t)i, line->origin, at);
+    if (line->beside[0] != 0.0) {
+        const double local[3] = {0.0, line->beside[0], line->beside[1]};
+        double R[9], off[3];
+        fil_rotation_from_quaternion(line->quaternion + 4 * (size_t)i, R);
+        fil_apply3(R, local, off);
+        // gathered at the root, loose along the way, together again at the tip
+        const double way = (double)i / (line->count - 1);
+        fil_add3(0.25 + 0.75 * way * (1.6 - way), off, at);
+    }
     return v3_of(at);
 }
 
@@ -106,10 +123,11 @@ static int count_pieces(const FilModel *model, const Cubic *c) {
 
 // --- curves --------------------------------------------------------------------------------------
 
-static Line line_of(const FilRenderOptions *options, const FilResultDef *def,
-                    const FilFrame *frame, int k) {
+static Line line_of(const FilRenderOptions *options, const FilResultDef *def, const FilFrame *frame,
+                    int k) {
     const FilResultLine *from = &def->lines[k];
     Line line = {.position = frame->position + 3 * (size_t)from->first_point,
+                 .quaternion = frame->quaternion + 4 * (size_t)from->first_point,
                  .count = from->point_count};
     fil_copy3(options->camera.target, line.origin);
     return line;
@@ -126,14 +144,12 @@ static bool is_drawn(const FilResultDef *def, const FilFrame *frame, int k) {
 }
 
 // Colours of natural rods: hair in shades of brown, ropes in one of hemp.
-static V3 natural_colour(const FilResultDef *def, int rod, bool hair) {
-    static const double brown[3] = {0.42, 0.27, 0.17}, hemp[3] = {0.80, 0.56, 0.33};
-    const double shade =
-        hair ? 0.75 + 0.5 * (fil_hash2((uint32_t)rod, 7) % 1024) / 1024.0 : 1.0;
+static V3 natural_colour(int rod, bool hair) {
+    static const double brown[3] = {0.43, 0.31, 0.22}, hemp[3] = {0.80, 0.56, 0.33};
+    const double shade = hair ? 0.75 + 0.5 * (fil_hash2((uint32_t)rod, 7) % 1024) / 1024.0 : 1.0;
     const double warm = hair ? 0.04 * (fil_hash2((uint32_t)rod, 8) % 1024) / 1024.0 : 0.0;
     const double *base = hair ? brown : hemp;
     const double rgb[3] = {base[0] * shade + warm, base[1] * shade, base[2] * shade - 0.5 * warm};
-    (void)def;
     return fil_colour_linear(rgb);
 }
 
@@ -167,36 +183,95 @@ typedef struct Source {
     const double *values; // NULL: natural colours
 } Source;
 
-static void fill_line(FilModel *model, const Source *from, int k) {
-    FilCurves *out = &model->strands;
+// How a line is drawn.
+typedef struct Brush {
+    double radius; // m, of a fibre
+    double spread; // m, of the fibres' axes
+    int fibres;
+    bool hair;
+} Brush;
+
+static Brush brush_of(const FilModel *model, const Source *from, int k, const Line *line) {
     const FilResultLine *about = &from->def->lines[k];
     const FilResultRod *rod = &from->def->rods[about->rod];
-    const Line line = line_of(from->options, from->def, from->frame, k);
-    const double radius = from->options->wide ? rod->contact_radius : rod->radius;
-    const bool hair = rod->length > hair_slenderness * rod->radius;
-    const V3 natural = natural_colour(from->def, about->rod, hair);
+    const FilResultPoint *first = &from->def->points[about->first_point];
+    const double length = first[about->point_count - 1].s - first->s;
+    Brush brush = {
+        .radius = rod->radius, .fibres = 1, .hair = length > hair_slenderness * rod->radius};
+    if (!brush.hair || !from->options->wisps ||
+        !(rod->contact_radius > wisp_radius * rod->radius)) {
+        return brush;
+    }
+    const float pixel = pixel_at(model, point_at(line, line->count / 2));
+    const double wanted = fibres_a_pixel * (rod->contact_radius / pixel - least_radius);
+    brush.fibres = wanted > 1.0 ? (int)fmin(ceil(wanted), MOST_FIBRES) : 1; // NaN too
+    brush.radius = rod->contact_radius / (brush.fibres > 1 ? 1.2 * sqrt(brush.fibres) : 1.0);
+    brush.spread = 1.25 * rod->contact_radius - brush.radius;
+    return brush;
+}
+
+// Fibres lie in the section like seeds in a sunflower, turned by rod.
+static Line fibre_of(const Line *line, const Brush *brush, int rod, int fibre) {
+    Line out = *line;
+    if (brush->fibres > 1) {
+        const double far = brush->spread * sqrt((fibre + 0.5) / brush->fibres);
+        const double turn = 2.399963 * fibre + 1e-3 * (fil_hash2((uint32_t)rod, 5) % 6283);
+        out.beside[0] = far * cos(turn);
+        out.beside[1] = far * sin(turn);
+    }
+    return out;
+}
+
+// One fibre; the last vertex of a cubic is the first of the next.
+static void fill_fibre(FilModel *model, const Source *from, const Line *line, const Brush *brush,
+                       int k) {
+    FilCurves *out = &model->strands;
+    const FilResultLine *about = &from->def->lines[k];
+    const V3 natural = natural_colour(about->rod, brush->hair);
     const int start = out->piece_count;
-    out->filtered = out->filtered || hair;
-    for (int i = 0; i < line.count - 1; i++) {
-        const Cubic cubic = cubic_at(&line, i);
+    for (int i = 0; i < line->count - 1; i++) {
+        const Cubic cubic = cubic_at(line, i);
         const int pieces = count_pieces(model, &cubic), point = about->first_point + i;
         const V3 here = colour_at(from->options, from->values, point, natural);
         const V3 next = colour_at(from->options, from->values, point + 1, natural);
-        for (int s = 0; s < pieces + (i == line.count - 2); s++) {
+        for (int s = 0; s < pieces + (i == line->count - 2); s++) {
             const float t = (float)s / (float)pieces;
             out->colour[out->vertex_count] = v3_mix(here, next, t);
             if (s < pieces) {
                 const int p = out->piece_count++;
                 out->first[p] = (unsigned)out->vertex_count;
                 out->flags[p] = RTC_CURVE_FLAG_NEIGHBOR_LEFT | RTC_CURVE_FLAG_NEIGHBOR_RIGHT;
-                out->hair[p] = hair;
+                out->hair[p] = brush->hair;
                 out->line[p] = k;
             }
-            put_vertex(model, out, &cubic, t, radius);
+            put_vertex(model, out, &cubic, t, brush->radius);
         }
     }
     out->flags[start] &= (unsigned char)~RTC_CURVE_FLAG_NEIGHBOR_LEFT;
     out->flags[out->piece_count - 1] &= (unsigned char)~RTC_CURVE_FLAG_NEIGHBOR_RIGHT;
+    out->filtered = out->filtered || brush->hair;
+}
+
+// Draw a line, or, for `counts` not NULL, count what it takes.
+static void draw_line(FilModel *model, const Source *from, int k, size_t counts[2]) {
+    if (!is_drawn(from->def, from->frame, k)) {
+        return;
+    }
+    const int rod = from->def->lines[k].rod;
+    const Line axis = line_of(from->options, from->def, from->frame, k);
+    const Brush brush = brush_of(model, from, k, &axis);
+    for (int f = 0; f < brush.fibres; f++) {
+        const Line line = fibre_of(&axis, &brush, rod, f);
+        if (counts == NULL) {
+            fill_fibre(model, from, &line, &brush, k);
+            continue;
+        }
+        counts[0] += 1;
+        for (int i = 0; i < line.count - 1; i++) {
+            const Cubic cubic = cubic_at(&line, i);
+            counts[1] += (size_t)count_pieces(model, &cubic);
+        }
+    }
 }
 
 static bool reserve(FilArena *arena, FilCurves *curves, size_t vertices, size_t pieces) {
@@ -213,20 +288,15 @@ static bool reserve(FilArena *arena, FilCurves *curves, size_t vertices, size_t 
 
 bool fil_model_add_strands(FilModel *model, const FilRenderOptions *options,
                            const FilResultDef *def, const FilFrame *frame) {
-    size_t pieces = 0, lines = 0;
+    Source from = {.options = options, .def = def, .frame = frame};
+    size_t counts[2] = {0, 0}; // fibres, pieces
     for (int k = 0; k < def->line_count; k++) {
-        const Line line = line_of(options, def, frame, k);
-        const bool drawn = is_drawn(def, frame, k);
-        lines += drawn;
-        for (int i = 0; drawn && i < line.count - 1; i++) {
-            const Cubic cubic = cubic_at(&line, i);
-            pieces += (size_t)count_pieces(model, &cubic);
-        }
+        draw_line(model, &from, k, counts);
     }
-    if (pieces + lines >= INT32_MAX || !reserve(&model->arena, &model->strands, pieces + lines, pieces)) {
+    if (counts[0] + counts[1] >= INT32_MAX ||
+        !reserve(&model->arena, &model->strands, counts[0] + counts[1], counts[1])) {
         return false;
     }
-    Source from = {.options = options, .def = def, .frame = frame};
     if (options->colour != FIL_COLOUR_NATURAL) {
         double *values = FIL_NEW(&model->arena, double, def->point_count);
         if (values == NULL) {
@@ -236,9 +306,7 @@ bool fil_model_add_strands(FilModel *model, const FilRenderOptions *options,
         from.values = values;
     }
     for (int k = 0; k < def->line_count; k++) {
-        if (is_drawn(def, frame, k)) {
-            fill_line(model, &from, k);
-        }
+        draw_line(model, &from, k, NULL);
     }
     return true;
 }

@@ -5,6 +5,15 @@
 
 #include <math.h>
 
+// fmaxf() and fminf() are calls where NaN must not be lost; here the second one wins.
+static inline float larger(float a, float b) {
+    return a > b ? a : b;
+}
+
+static inline float smaller(float a, float b) {
+    return a < b ? a : b;
+}
+
 typedef struct V3 {
     float x, y, z;
 } V3;
