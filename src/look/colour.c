@@ -58,7 +58,7 @@ void fil_colour_scale(bool diverging, double t, double rgb[3]) {
 
 // Steps of the golden angle keep neighbours apart, however many there are.
 void fil_colour_number(int number, double rgb[3]) {
-    const double turn = fmod(0.61803398874989485 * (double)number + 0.69, 1.0);
+    const double turn = fmod(0.61803398874989485 * (double)number + 0.08, 1.0);
     const double step = fmod(0.75487766624669276 * (double)number, 1.0);
     mix(0.62 + 0.14 * step, 0.115, 360.0 * turn, rgb);
 }

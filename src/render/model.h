@@ -73,6 +73,9 @@ bool fil_model_add_strands(FilModel *model, const FilRenderOptions *options,
 bool fil_model_add_solids(FilModel *model, const FilRenderOptions *options, const FilResultDef *def,
                           const FilFrame *frame);
 
+/// Are there more than a few hairs among the strands?
+bool fil_model_has_hair(const FilModel *model);
+
 /// Linear colour of one in sRGB.
 V3 fil_colour_linear(const double rgb[3]);
 

@@ -43,17 +43,19 @@ static float compress(float c) {
                      : knee + (1.0f - knee) * (1.0f - expf((knee - c) / (1.0f - knee)));
 }
 
-static unsigned char encode(float linear) {
+// `dither`, -0.5 .. 0.5, keeps slow changes of colour from showing as steps.
+static unsigned char encode(float linear, float dither) {
     const float c = compress(linear);
     const float s = c <= 0.0031308f ? 12.92f * c : 1.055f * powf(c, 1.0f / 2.4f) - 0.055f;
-    return (unsigned char)(255.0f * fminf(fmaxf(s, 0.0f), 1.0f) + 0.5f);
+    return (unsigned char)fminf(fmaxf(255.0f * s + dither + 0.5f, 0.0f), 255.0f);
 }
 
-static void put_pixel(const FilPixel *from, unsigned char *out) {
+static void put_pixel(const FilPixel *from, uint32_t seed, unsigned char *out) {
+    const float dither = (float)(seed >> 8) * 0x1p-24f - 0.5f;
     const float cover = fminf(from->cover, 1.0f), back = cover > 0.0f ? 1.0f / cover : 0.0f;
-    out[0] = encode(back * from->colour.x);
-    out[1] = encode(back * from->colour.y);
-    out[2] = encode(back * from->colour.z);
+    out[0] = encode(back * from->colour.x, dither);
+    out[1] = encode(back * from->colour.y, dither);
+    out[2] = encode(back * from->colour.z, dither);
     out[3] = (unsigned char)(255.0f * cover + 0.5f);
 }
 

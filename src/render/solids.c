@@ -306,7 +306,7 @@ static V3 body_colour(int number) {
     static const double clay[3] = {0.86, 0.76, 0.62};
     double rgb[3];
     fil_colour_number(number, rgb);
-    return v3_mix(fil_colour_linear(clay), fil_colour_linear(rgb), 0.45f);
+    return v3_mix(fil_colour_linear(clay), fil_colour_linear(rgb), 0.6f);
 }
 
 static void put_ribbons(FilModel *model, const FilRenderOptions *options, const FilResultDef *def,
@@ -329,7 +329,8 @@ static void put_ribbons(FilModel *model, const FilRenderOptions *options, const 
 
 bool fil_model_add_solids(FilModel *model, const FilRenderOptions *options, const FilResultDef *def,
                           const FilFrame *frame) {
-    static const double stone[3] = {0.78, 0.76, 0.73};
+    static const double stone[3] = {0.78, 0.76, 0.73}, skin[3] = {0.62, 0.47, 0.38};
+    const bool head = fil_model_has_hair(model); // what hair grows on is not of stone
     model->planes = FIL_NEW(&model->arena, FilPlane, def->obstacle_count + 1);
     if (model->planes == NULL || !reserve(model, count_all(def))) {
         return false;
@@ -344,7 +345,7 @@ bool fil_model_add_solids(FilModel *model, const FilRenderOptions *options, cons
         Placed at =
             place_solid(options, &def->obstacles[k], frame->obstacle_position + 3 * (size_t)k,
                         frame->obstacle_quaternion + 4 * (size_t)k);
-        at.colour = fil_colour_linear(stone);
+        at.colour = fil_colour_linear(head ? skin : stone);
         put_solid(model, def, &at);
     }
     put_ribbons(model, options, def, frame);

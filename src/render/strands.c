@@ -286,6 +286,16 @@ static bool reserve(FilArena *arena, FilCurves *curves, size_t vertices, size_t 
     return !arena->failed;
 }
 
+bool fil_model_has_hair(const FilModel *model) {
+    enum { SOME = 20 };
+    const FilCurves *strands = &model->strands;
+    int lines = 0;
+    for (int p = 0; lines < SOME && p < strands->piece_count; p++) {
+        lines += strands->hair[p] != 0 && (strands->flags[p] & RTC_CURVE_FLAG_NEIGHBOR_LEFT) == 0;
+    }
+    return lines >= SOME;
+}
+
 bool fil_model_add_strands(FilModel *model, const FilRenderOptions *options,
                            const FilResultDef *def, const FilFrame *frame) {
     Source from = {.options = options, .def = def, .frame = frame};

@@ -1,0 +1,320 @@
+#!/usr/bin/python3
+"""Drives the verbs that make pictures. Usage: test_cli_render.py FILUM MAKE_RESULTS [filter]"""
+
+import json
+import math
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+FILUM, MAKE_RESULTS = (os.path.abspath(path) for path in sys.argv[1:3])
+os.environ["OMP_NUM_THREADS"] = "1"
+
+# a rod in space, and a box beside it
+SCENE = {
+    "name": "rod", "duration": 0.02, "step": "1 ms", "gravity": [0, 0, 0],
+    "friction_default": 0.3,
+    "materials": {"steel": {"young": "200 GPa", "density": 7800}},
+    "rods": [{"name": "rod", "model": "helix", "elements": 4, "material": "steel",
+              "length": "20 cm", "radius": "5 mm",
+              "root": {"at": [0, 0, 0], "along": [1, 0, 0], "held": "clamped"}}],
+    "bodies": [{"name": "box", "shape": "box", "size": [0.04, 0.04, 0.04], "material": "steel",
+                "at": [0.1, 0, 0.1]}],
+    "output": {"every": "2 ms"}}
+CAMERA = "eye=0.1,-1,0.05 target=0.1,0,0.05 fov=20"
+
+
+class Skip(Exception):
+    pass
+
+
+def run(*arguments, **more):
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **more}
+    done = subprocess.run([FILUM, *arguments], check=False, **more)
+    done.out, done.err = (done.stdout or b"").decode(), (done.stderr or b"").decode()
+    return done
+
+
+def works(*arguments, **more):
+    done = run(*arguments, **more)
+    assert done.returncode == 0, (arguments, done.returncode, done.err)
+    return done
+
+
+def fails(status, text, *arguments):
+    """The program ends with this status, says one line that contains the text, and gives no data."""
+    done = run(*arguments)
+    assert done.returncode == status, (arguments, done.returncode, done.err)
+    assert done.out == "", done.out
+    assert text in done.err, done.err
+    assert done.err.count("\n") == 1 and done.err.startswith("filum: "), done.err
+
+
+def make_run():
+    with open("scene.json", "w", encoding="utf-8") as file:
+        json.dump(SCENE, file)
+    works("run", "scene.json", "--out", "run")
+    return "run"
+
+
+def paeth(a, b, c):
+    near = [abs(b - c), abs(a - c), abs(a + b - 2 * c)]
+    return (a, b, c)[near.index(min(near))]
+
+
+def decode(path):
+    """A PNG by its specification: width, height, rows of pixels; every checksum is looked at."""
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, packed, head = 8, b"", None
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + size]
+        assert zlib.crc32(kind + body) == struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0]
+        head = struct.unpack(">IIBBBBB", body) if kind == b"IHDR" else head
+        packed += body if kind == b"IDAT" else b""
+        at += size + 12
+    assert kind == b"IEND"
+    width, height, depth, colour, *_ = head
+    assert depth == 8 and colour in (2, 6)
+    deep = 3 if colour == 2 else 4
+    raw, line, rows, before = zlib.decompress(packed), width * deep, [], bytes(width * deep)
+    for y in range(height):
+        how, row = raw[y * (line + 1)], bytearray(raw[y * (line + 1) + 1:(y + 1) * (line + 1)])
+        for x in range(line):
+            a, b = row[x - deep] if x >= deep else 0, before[x]
+            c = before[x - deep] if x >= deep else 0
+            row[x] = (row[x] + (0, a, b, (a + b) // 2, paeth(a, b, c))[how]) & 255
+        rows.append([tuple(row[x:x + deep]) for x in range(0, line, deep)])
+        before = row
+    return width, height, rows
+
+
+def project(place, width, height):
+    """Where CAMERA sees a place: it looks along y."""
+    scale = 0.5 * height / (math.tan(math.radians(10)) * (place[1] + 1))
+    return (int(0.5 * width + scale * (place[0] - 0.1)),
+            int(0.5 * height - scale * (place[2] - 0.05)))
+
+
+def differs(a, b):
+    return sum(abs(x - y) for x, y in zip(a, b)) > 30
+
+
+def rods_and_bodies_are_where_they_are():
+    make_run()
+    done = works("render", "run", "-o", "x.png", "--size", "320x180", "--camera", CAMERA,
+                 "--no-ground")
+    assert done.out == "frame 10, 0.02 s -> x.png\n", done.out
+    width, height, rows = decode("x.png")
+    assert (width, height) == (320, 180)
+    for place, there in (((0.002, 0, 0), True), ((0.1, 0, 0), True), ((0.198, 0, 0), True),
+                         ((0.22, 0, 0), False), ((0.1, 0, 0.02), False), ((0.1, 0, 0.1), True),
+                         ((0.1, 0, 0.12), True), ((0.14, 0, 0.1), False)):
+        x, y = project(place, width, height)
+        assert differs(rows[y][x], rows[0][0]) == there, (place, rows[y][x], rows[0][0])
+
+
+def a_foreign_reader_takes_the_picture():
+    try:
+        from PIL import Image  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Skip("there is no Pillow") from error
+    make_run()
+    works("render", "run", "--out", "x.png", "--size", "100x50", "--samples", "2")
+    with Image.open("x.png") as image:
+        image.load()
+        assert image.size == (100, 50) and image.mode == "RGB"
+
+
+def frames_are_chosen_by_number_and_by_time():
+    make_run()
+    for arguments, said in ((["--frame", "3"], "frame 3, "), (["--frame", "-2"], "frame 9, "),
+                            (["--time", "0.0072"], "frame 4, "), ([], "frame 10, ")):
+        done = works("render", "run", "-o", "x.png", "--size", "32x32", "--samples", "1", "--force",
+                     *arguments)
+        assert done.out.startswith(said), done.out
+    fails(2, "the run has 11 frames, 0 to 10", "render", "run", "-o", "y.png", "--frame", "11")
+    fails(2, "the run has 11 frames up to 0.02 s", "render", "run", "-o", "y.png", "--time", "1")
+    fails(2, "give one of them", "render", "run", "-o", "y.png", "--time", "0", "--frame", "1")
+
+
+def a_field_brings_its_scale():
+    make_run()
+    common = ("render", "run", "--size", "400x300", "--samples", "1", "--camera", CAMERA)
+    works(*common, "-o", "plain.png", "--colour", "natural")
+    works(*common, "-o", "curved.png", "--colour", "curvature")
+    plain, curved = decode("plain.png")[2], decode("curved.png")[2]
+    corner = [(x, y) for x in range(10, 130) for y in range(260, 280)]
+    assert sum(differs(plain[y][x], curved[y][x]) for x, y in corner) > 500
+
+
+def a_transparent_background_is_transparent():
+    make_run()
+    works("render", "run", "-o", "x.png", "--size", "160x90", "--camera", CAMERA, "--no-ground",
+          "--background", "none")
+    rows = decode("x.png")[2]
+    x, y = project((0.1, 0, 0), 160, 90)
+    assert rows[0][0][3] == 0 and rows[y][x][3] == 255
+
+
+def threads_do_not_show():
+    make_run()
+    for threads in "1", "2", "4":
+        works("render", "run", "-o", f"{threads}.png", "--size", "160x90", "--threads", threads)
+    pictures = set()
+    for threads in "1", "2", "4":
+        with open(f"{threads}.png", "rb") as file:
+            pictures.add(file.read())
+    assert len(pictures) == 1
+
+
+def nothing_is_overwritten_unless_forced():
+    make_run()
+    small = ("--size", "32x32", "--samples", "1")
+    works("render", "run", "-o", "x.png", *small)
+    fails(3, "x.png exists already; --force replaces it", "render", "run", "-o", "x.png", *small)
+    works("render", "run", "-o", "x.png", *small, "--force")
+    with open("x.mp4", "wb"):
+        pass
+    fails(3, "x.mp4 exists already", "movie", "run", "-o", "x.mp4", *small)
+    assert sorted(os.listdir()) == ["run", "scene.json", "x.mp4", "x.png"]
+
+
+def a_movie_has_the_frames_it_should():
+    if not shutil.which("ffmpeg") or not shutil.which("ffprobe"):
+        raise Skip("there is no ffmpeg")
+    make_run()
+    for name in "x.mp4", "x.gif", "x.webm":
+        done = works("movie", "run", "-o", name, "--size", "65x48", "--samples", "1", "--fps", "20",
+                     "--speed", "0.05")
+        assert done.out.startswith("9 pictures, 0.45 s"), done.out
+        about = subprocess.run(
+            ["ffprobe", "-v", "error", "-count_frames", "-show_entries",
+             "stream=width,height,nb_read_frames", "-of", "csv=p=0", name],
+            stdout=subprocess.PIPE, check=True, timeout=60).stdout.decode().strip()
+        wide = "65" if name == "x.gif" else "66"
+        assert about == f"{wide},48,9", (name, about)
+    assert sorted(os.listdir()) == ["run", "scene.json", "x.gif", "x.mp4", "x.webm"]
+
+
+def without_ffmpeg_the_pictures_stay_with_the_command_to_run():
+    make_run()
+    done = works("movie", "run", "-o", "x.mp4", "--size", "32x32", "--samples", "1", "--speed",
+                 "0.05", "--fps", "10", env={**os.environ, "PATH": "/nowhere"})
+    assert done.out == "5 pictures, 0.5 s -> x-frames\n", done.out
+    assert "ffmpeg -framerate 10 -i x-frames/frame-%05d.png -pix_fmt yuv420p x.mp4" in done.err
+    assert sorted(os.listdir("x-frames")) == [f"frame-0000{k}.png" for k in range(5)]
+    assert decode("x-frames/frame-00004.png")[:2] == (32, 32)
+
+
+def a_folder_takes_pictures():
+    make_run()
+    works("movie", "run", "-o", "p", "--size", "32x32", "--samples", "1", "--first", "2", "--last",
+          "-3", "--every", "3", "--speed", "0.01", "--background", "none")
+    # 12 ms, a hundred times slower, 30 a second: 37 pictures
+    assert len(os.listdir("p")) == 37
+    fails(3, "exists already", "movie", "run", "-o", "p", "--size", "32x32", "--samples", "1")
+
+
+def interrupted_work_leaves_nothing_behind():
+    make_run()
+    for verb, out in (("render", "x.png"), ("movie", "x.mp4")):
+        if verb == "movie" and not shutil.which("ffmpeg"):
+            continue
+        with subprocess.Popen([FILUM, verb, "run", "-o", out, "--samples", "4096", "--size",
+                               "1920x1080"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            time.sleep(1.0)
+            child.send_signal(signal.SIGINT)
+            child.communicate(timeout=60)
+            assert child.returncode == 130, child.returncode
+        assert sorted(os.listdir()) == ["run", "scene.json"], os.listdir()
+
+
+def bad_command_lines_are_explained():
+    make_run()
+    fails(2, "which run?", "render")
+    fails(2, "where does the picture go?", "render", "run")
+    fails(2, "a picture is a .png file", "render", "run", "-o", "x.jpg")
+    fails(2, "where does the film go?", "movie", "run")
+    fails(2, "a film is a .mp4, .webm or .gif file", "movie", "run", "-o", "x.avi")
+    fails(2, "--size is \"10\"", "render", "run", "-o", "x.png", "--size", "10")
+    fails(2, "--size is \"99999x100\"", "render", "run", "-o", "x.png", "--size", "99999x100")
+    fails(2, "the camera has \"eye=1\"", "render", "run", "-o", "x.png", "--camera", "eye=1")
+    fails(2, "did you mean curvature?", "render", "run", "-o", "x.png", "--colour", "curvatur")
+    fails(2, "--last is frame 1, before --first, 2", "movie", "run", "-o", "p", "--first", "2",
+          "--last", "1")
+    fails(2, "--background none is for pictures", "movie", "run", "-o", "x.mp4", "--background",
+          "none")
+    fails(3, "no/x.png: cannot write it", "render", "run", "-o", "no/x.png", "--size", "16x16")
+
+
+def bad_runs_are_explained():
+    fails(3, "none", "render", "none", "-o", "x.png")
+    with open("text.h5", "w", encoding="utf-8") as file:
+        file.write("this is not a run\n" * 100)
+    fails(3, "text.h5", "render", "text.h5", "-o", "x.png")
+    subprocess.run([MAKE_RESULTS, "write", "whole.h5", "3", "4", "8", "5"], check=True,
+                   stdout=subprocess.DEVNULL)
+    fails(3, "does not hold tension", "render", "whole.h5", "-o", "x.png", "--colour", "tension")
+    with open("whole.h5", "rb") as file:
+        data = file.read()
+    with open("cut.h5", "wb") as file:
+        file.write(data[:len(data) // 2])
+    fails(3, "cut.h5", "render", "cut.h5", "-o", "x.png")
+    subprocess.run([MAKE_RESULTS, "write", "empty.h5", "0", "4", "8", "5"], check=True,
+                   stdout=subprocess.DEVNULL)
+    fails(3, "empty.h5: the run has no frames", "movie", "empty.h5", "-o", "p")
+    assert not os.path.exists("x.png") and not os.path.exists("p")
+
+
+def trees_meshes_planes_and_growing_runs_are_drawn():
+    with subprocess.Popen([MAKE_RESULTS, "write", "run.h5", "4", "5", "9", "5", "wait"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        for _ in range(2):
+            child.stdin.write(b"\n")
+            child.stdin.flush()
+            child.stdout.readline()
+        done = works("render", "run.h5", "-o", "x.png", "--size", "64x36", "--samples", "2")
+        assert "still going on; it has 2 frames by now" in done.err, done.err
+        child.stdin.close()
+        child.wait(timeout=60)
+    assert len({pixel for row in decode("x.png")[2] for pixel in row}) > 10
+
+
+def main():
+    wanted = sys.argv[3] if len(sys.argv) > 3 else ""
+    counts = {"ok": 0, "FAIL": 0, "skip": 0}
+    tests = [test for name, test in globals().items()
+             if callable(test) and getattr(test, "__module__", "") == "__main__"
+             and name not in ("run", "works", "fails", "make_run", "paeth", "decode", "project",
+                              "differs", "main", "Skip")
+             and wanted in name]
+    for test in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            start = time.monotonic()
+            try:
+                test()
+                result, why = "ok", ""
+            except Skip as skip:
+                result, why = "skip", f": {skip}"
+            except Exception as error:  # pylint: disable=broad-except
+                result, why = "FAIL", f": {type(error).__name__} line " \
+                    f"{error.__traceback__.tb_next.tb_lineno}: {error}"
+            os.chdir("/")
+        counts[result] += 1
+        print(f"{result:4} {test.__name__} ({time.monotonic() - start:.1f} s){why}", flush=True)
+    print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
+    return 1 if counts["FAIL"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
