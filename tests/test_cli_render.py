@@ -111,7 +111,7 @@ def differs(a, b):
 def rods_and_bodies_are_where_they_are():
     make_run()
     done = works("render", "run", "-o", "x.png", "--size", "320x180", "--camera", CAMERA,
-                 "--no-ground")
+                 "--no-ground", "--background", "none")
     assert done.out == "frame 10, 0.02 s -> x.png\n", done.out
     width, height, rows = decode("x.png")
     assert (width, height) == (320, 180)
@@ -119,7 +119,7 @@ def rods_and_bodies_are_where_they_are():
                          ((0.22, 0, 0), False), ((0.1, 0, 0.02), False), ((0.1, 0, 0.1), True),
                          ((0.1, 0, 0.12), True), ((0.14, 0, 0.1), False)):
         x, y = project(place, width, height)
-        assert differs(rows[y][x], rows[0][0]) == there, (place, rows[y][x], rows[0][0])
+        assert (rows[y][x][3] > 200) == there, (place, rows[y][x])
 
 
 def a_foreign_reader_takes_the_picture():

@@ -291,7 +291,7 @@ static double measure_spread(const FilExtent *extent, double axes[3][3]) {
 }
 
 static void choose_direction(const FilExtent *extent, const double up[3], double from[3]) {
-    static const double rises[] = {16.0, 35.0, 60.0}, worth[] = {1.0, 0.88, 0.6};
+    static const double rises[] = {16.0, 35.0, 60.0}, worth[] = {1.0, 0.8, 0.5};
     enum { AROUND = 12, USUAL = 10 }; // 30 degrees apart; the usual one is at -60
     double best = -1.0;
     fil_copy3((const double[3]){0.5, -0.8, 0.3}, from);

@@ -78,7 +78,7 @@ static void draw_tile(void *context, int tile) {
     for (int y = top; y < top + TILE && y < options->height; y++) {
         for (int x = left; x < left + TILE && x < options->width; x++) {
             const FilPixel pixel = fil_shade_pixel(&work->model, options, x, y);
-            put_pixel(&pixel,
+            put_pixel(&pixel, fil_hash2((uint32_t)y, (uint32_t)x),
                       work->picture->pixels + 4 * ((size_t)y * (size_t)options->width + (size_t)x));
         }
     }
