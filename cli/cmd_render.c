@@ -84,8 +84,8 @@ static CliStatus draw(const Options *options, FilResult *result, int64_t index) 
     if (status == CLI_FINE && cli_is_interrupted()) {
         status = CLI_INTERRUPTED;
     }
-    if (status == CLI_FINE && fil_picture_write(&picture, options->out, use.samples == 1,
-                                                options->force, &error) != FIL_OK) {
+    if (status == CLI_FINE &&
+        fil_picture_write(&picture, options->out, options->force, &error) != FIL_OK) {
         cli_say("%s", error.text);
         status = CLI_BAD_FILE;
     }

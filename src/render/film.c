@@ -204,7 +204,7 @@ FilStatus fil_film_add(FilFilm *film, const FilPicture *picture, FilError *error
     if (film->folder[0] != '\0') {
         char path[FIL_PATH_MAX + 32];
         (void)snprintf(path, sizeof path, "%s/frame-%05d.png", film->folder, film->count++);
-        return fil_picture_write(picture, path, false, film->force, error);
+        return fil_picture_write(picture, path, film->force, error);
     }
     film->count++;
     if (!feed(film->pipe, picture->pixels, 4 * (size_t)film->width * (size_t)film->height)) {

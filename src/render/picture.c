@@ -44,14 +44,14 @@ static unsigned char *drop_coverage(const FilPicture *picture) {
     return rgb;
 }
 
-FilStatus fil_picture_write(const FilPicture *picture, const char *path, bool fast, bool force,
+FilStatus fil_picture_write(const FilPicture *picture, const char *path, bool force,
                             FilError *error) {
     const bool covered = is_covered(picture);
     png_image image = {.version = PNG_IMAGE_VERSION,
                        .width = (png_uint_32)picture->width,
                        .height = (png_uint_32)picture->height,
                        .format = covered ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA,
-                       .flags = fast ? PNG_IMAGE_FLAG_FAST : 0};
+                       .flags = PNG_IMAGE_FLAG_FAST};
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
     unsigned char *rgb = covered ? drop_coverage(picture) : NULL, *bytes = malloc(size);
     FilStatus status = FIL_OK;

@@ -14,8 +14,8 @@ FilStatus fil_picture_create(int width, int height, FilPicture *out,
 void fil_picture_destroy(FilPicture *picture); // one of zeros is fine
 
 /// Write a PNG file that appears complete or not at all. Pictures that are covered everywhere are
-/// written without coverage. `fast`: larger files, sooner.
-FilStatus fil_picture_write(const FilPicture *picture, const char *path, bool fast, bool force,
+/// written without coverage.
+FilStatus fil_picture_write(const FilPicture *picture, const char *path, bool force,
                             FilError *error) FIL_MUST_CHECK;
 
 /// Lay a colour over a rectangle of the picture; what lies outside is left out.

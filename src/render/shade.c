@@ -17,6 +17,7 @@
 
 static const float light_radius = 0.10f;  // tangent of half the angle of the light
 static const float bounced = 0.22f;       // of the sky's light, that what is near gives back
+static const float preview_sky = 0.75f;   // how much of the sky is seen, where nobody looks
 static const float hair_opacity = 0.70f;  // of a hair, to light
 static const float filter_radius = 0.75f; // pixels
 
@@ -29,6 +30,8 @@ typedef struct Context {
     uint32_t sample;
     V3 behind; // what there is where nothing is
     float size;
+    float open; // sky that the last hair saw
+    bool has_open;
 } Context;
 
 typedef struct Surface {
@@ -114,9 +117,11 @@ static bool is_blocked(Context *c, V3 from, V3 towards, float distance) {
 
 // How much of the key light is seen.
 static float see_light(Context *c, V3 from, V3 *direction) {
-    float disc[2];
+    float disc[2] = {0.0f, 0.0f}; // a preview has hard shadows rather than noise
     V3 a, b;
-    draw_disc(c, 1, disc);
+    if (c->options->samples > 1) {
+        draw_disc(c, 1, disc);
+    }
     make_axes(c->model->light, &a, &b);
     V3 towards = v3_more(c->model->light, light_radius * disc[0], a);
     *direction = v3_unit(v3_more(towards, light_radius * disc[1], b));
@@ -127,6 +132,9 @@ static float see_light(Context *c, V3 from, V3 *direction) {
 static float see_sky(Context *c, V3 from, V3 normal, float distance) {
     float disc[2];
     V3 a, b;
+    if (c->options->samples == 1) {
+        return preview_sky;
+    }
     draw_disc(c, 2, disc);
     make_axes(normal, &a, &b);
     const float rest = 1.0f - disc[0] * disc[0] - disc[1] * disc[1];
@@ -187,7 +195,12 @@ static V3 shade(Context *c, const Surface *at, V3 view) {
     if (dark) {
         light = c->model->light;
     }
-    const float open = see_sky(c, from, at->normal, (at->hair ? 0.08f : 0.4f) * c->size);
+    // the hair of a pixel is much alike: what one sees of the sky holds for the next one too
+    const bool again = at->hair && c->has_open && (c->sample & 1) != 0;
+    const float open =
+        again ? c->open : see_sky(c, from, at->normal, (at->hair ? 0.08f : 0.4f) * c->size);
+    c->open = open;
+    c->has_open = at->hair;
     return at->hair ? shade_hair(at, view, light, lit, open)
                     : shade_surface(at, view, light, lit, open);
 }
