@@ -201,8 +201,8 @@ static CliStatus choose_way(Movie *movie) {
     }
     const CliStatus status = make_film(movie, folder);
     if (status == CLI_FINE) {
-        (void)printf("%" PRId64 " pictures, %.3g s -> %s\n", movie->count,
-                     (double)movie->count / options->fps, folder);
+        (void)printf("%" PRId64 " picture%s, %.3g s -> %s\n", movie->count,
+                     movie->count == 1 ? "" : "s", (double)movie->count / options->fps, folder);
     }
     if (status == CLI_FINE && known && !fil_film_is_known(folder)) {
         cli_say("there is no ffmpeg here, so the pictures were kept; where there is one: ffmpeg "
