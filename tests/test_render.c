@@ -332,11 +332,8 @@ static void neighbours_have_different_colours(void) {
 static void all_that_is_written_can_be_read(void) {
     FilPicture picture = {.pixels = NULL};
     CHECK(fil_picture_create(16, 16, &picture, NULL) == FIL_OK);
-    char all[512] = "0123456789.,-+e";
-    for (int k = 0; k < FIL_FIELD_COUNT; k++) {
-        (void)strcat(all, fil_field_name((FilField)k));
-        (void)strcat(all, fil_field_unit((FilField)k));
-    }
+#define FIELD_LETTERS(code, name, unit, text) name unit
+    static const char all[] = "0123456789.,-+e" FIL_FIELDS(FIELD_LETTERS);
     for (const char *c = all; *c != '\0'; c++) {
         const char letter[2] = {*c, '\0'};
         memset(picture.pixels, 0, (size_t)4 * 16 * 16);

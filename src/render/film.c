@@ -71,7 +71,7 @@ bool fil_film_has_ffmpeg(void) {
 
 // --- the child -----------------------------------------------------------------------------------
 
-static int list_arguments(const FilFilm *film, int format, char size[32], char rate[32],
+static int list_arguments(const FilFilm *film, int format, const char *size, const char *rate,
                           const char *out[ARGUMENTS]) {
     const char *const start[] = {
         "ffmpeg",   "-hide_banner", "-loglevel", "error", "-nostdin", "-f",
