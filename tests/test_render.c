@@ -121,6 +121,20 @@ static void a_hair_thinner_than_a_pixel_covers_as_much_as_it_should(void) {
     fil_picture_destroy(&picture);
 }
 
+// Seen along its third axis a ribbon is wide, along its second one thin.
+static void a_ribbon_is_flat(void) {
+    for (int side = 0; side < 2; side++) {
+        Stage stage;
+        stage_make(&stage, 0.02, true, false);
+        stage.rod.width = side == 0 ? 4e-3 : 0.06;
+        stage.rod.thickness = side == 0 ? 0.06 : 4e-3;
+        const FilRenderOptions options = stage_options(&stage, 320, 180);
+        FilPicture picture = draw(&options, &stage);
+        CHECK_NEAR(measure_area(&options, &picture), 0.4 * (side == 0 ? 0.06 : 4e-3), 0.02, 0);
+        fil_picture_destroy(&picture);
+    }
+}
+
 static void a_wisp_is_wider_than_its_hair(void) {
     Stage stage;
     stage_make(&stage, 1e-4, true, false);
@@ -359,6 +373,7 @@ static void films_are_known_by_their_names(void) {
     X(a_capsule_covers_its_projection)                                         \
     X(a_rod_covers_its_projection)                                             \
     X(a_hair_thinner_than_a_pixel_covers_as_much_as_it_should)                 \
+    X(a_ribbon_is_flat)                                                        \
     X(a_wisp_is_wider_than_its_hair)                                           \
     X(every_solid_shows_where_it_is)                                           \
     X(what_is_not_a_number_is_not_drawn)                                       \

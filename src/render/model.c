@@ -99,6 +99,18 @@ static void place_camera(FilModel *model, const FilRenderOptions *options) {
     model->light = v3_unit(v3_more(light, -0.45f, v3_of(axes[2])));
 }
 
+static bool set_values(FilModel *model, const FilRenderOptions *options, const FilResultDef *def,
+                       const FilFrame *frame) {
+    if (options->colour == FIL_COLOUR_NATURAL) {
+        return true;
+    }
+    model->values = FIL_NEW_ZEROED(&model->arena, double, def->point_count + 1);
+    if (model->values != NULL) {
+        fil_field_compute((FilField)options->colour, def, frame, model->values);
+    }
+    return model->values != NULL;
+}
+
 static void set_reach(FilModel *model) {
     struct RTCBounds box;
     rtcGetSceneBounds(model->scene, &box);
@@ -119,7 +131,8 @@ FilStatus fil_model_build(FilModel *model, const FilRenderOptions *options, cons
         return fil_fail(error, FIL_E_NO_MEMORY, "Embree does not start on this machine");
     }
     place_camera(model, options);
-    if (!fil_model_add_strands(model, options, def, frame) ||
+    if (!set_values(model, options, def, frame) ||
+        !fil_model_add_strands(model, options, def, frame) ||
         !fil_model_add_solids(model, options, def, frame)) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is not enough memory to draw a frame");
     }

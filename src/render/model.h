@@ -50,6 +50,7 @@ typedef struct FilModel {
     FilArena arena;
     RTCDevice device;
     RTCScene scene;
+    double *values; // of the points, for colours; NULL: natural ones
     FilCurves strands, capsules, balls;
     FilTriangles triangles;
     FilPlane *planes;
@@ -72,6 +73,9 @@ bool fil_model_add_strands(FilModel *model, const FilRenderOptions *options,
                            const FilResultDef *def, const FilFrame *frame);
 bool fil_model_add_solids(FilModel *model, const FilRenderOptions *options, const FilResultDef *def,
                           const FilFrame *frame);
+
+/// Colour of a recorded point: that of the field, or else the natural one.
+V3 fil_model_colour(const FilModel *model, const FilRenderOptions *options, int point, V3 natural);
 
 /// Are there more than a few hairs among the strands?
 bool fil_model_has_hair(const FilModel *model);

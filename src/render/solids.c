@@ -168,7 +168,9 @@ static void ring_at(const Ribbon *ribbon, int i, double t, FilTriangles *out) {
     put_ring(out, v3_of(at), R, ribbon->half);
 }
 
-static void put_ribbon(FilTriangles *out, const Ribbon *ribbon, V3 colour) {
+static void put_ribbon(FilModel *model, const FilRenderOptions *options, const Ribbon *ribbon,
+                       int first_point, V3 natural) {
+    FilTriangles *out = &model->triangles;
     const unsigned start = (unsigned)out->vertex_count;
     const int rings = (ribbon->count - 1) * RIBBON_PIECES + 1;
     for (int r = 0; r < rings; r++) {
@@ -178,6 +180,8 @@ static void put_ribbon(FilTriangles *out, const Ribbon *ribbon, V3 colour) {
     }
     for (int k = 0; k < 4 * (rings - 1); k++) {
         const unsigned a = start + 8 * (unsigned)(k / 4) + 2 * (unsigned)(k % 4);
+        const int point = first_point + (k / 4 + RIBBON_PIECES / 2) / RIBBON_PIECES;
+        const V3 colour = fil_model_colour(model, options, point, natural);
         put_triangle(out, a, a + 1, a + 9, colour);
         put_triangle(out, a, a + 9, a + 8, colour);
     }
@@ -323,7 +327,8 @@ static void put_ribbons(FilModel *model, const FilRenderOptions *options, const 
         fil_copy3(options->camera.target, ribbon.origin);
         double rgb[3];
         fil_colour_number(line->rod, rgb);
-        put_ribbon(&model->triangles, &ribbon, fil_colour_linear(def->rod_count > 1 ? rgb : paper));
+        put_ribbon(model, options, &ribbon, line->first_point,
+                   fil_colour_linear(def->rod_count > 1 ? rgb : paper));
     }
 }
 

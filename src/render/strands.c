@@ -24,13 +24,15 @@ enum { MOST_PIECES = 24, MOST_FIBRES = 14 };
 static const double deviation = 0.12;         // pixels, between a cubic and its pieces
 static const double least_radius = 0.5;       // pixels
 static const double hair_slenderness = 800.0; // length by radius, from which on a rod is hair
+static const double flatness = 2.0;           // of a section, from which on a rod is a ribbon
 static const double wisp_radius = 1.5;        // of contacts by that of the hair, for a wisp
 static const double fibres_a_pixel = 5.0;     // of a wisp's radius
 
 bool fil_section_is_flat(const FilResultRod *rod, double half[2]) {
-    (void)rod;
-    half[0] = half[1] = 0.0;
-    return false;
+    half[0] = 0.5 * rod->width;
+    half[1] = 0.5 * rod->thickness;
+    return rod->width > 0.0 && rod->thickness > 0.0 &&
+           fmax(half[0], half[1]) > flatness * fmin(half[0], half[1]);
 }
 
 // --- cubics --------------------------------------------------------------------------------------
@@ -153,12 +155,12 @@ static V3 natural_colour(int rod, bool hair) {
     return fil_colour_linear(rgb);
 }
 
-static V3 colour_at(const FilRenderOptions *options, const double *values, int i, V3 natural) {
-    if (values == NULL) {
+V3 fil_model_colour(const FilModel *model, const FilRenderOptions *options, int point, V3 natural) {
+    if (model->values == NULL) {
         return natural;
     }
     double rgb[3];
-    fil_colour_value((FilField)options->colour, options->range, values[i], rgb);
+    fil_colour_value((FilField)options->colour, options->range, model->values[point], rgb);
     return fil_colour_linear(rgb);
 }
 
@@ -180,7 +182,6 @@ typedef struct Source {
     const FilRenderOptions *options;
     const FilResultDef *def;
     const FilFrame *frame;
-    const double *values; // NULL: natural colours
 } Source;
 
 // How a line is drawn.
@@ -232,8 +233,8 @@ static void fill_fibre(FilModel *model, const Source *from, const Line *line, co
     for (int i = 0; i < line->count - 1; i++) {
         const Cubic cubic = cubic_at(line, i);
         const int pieces = count_pieces(model, &cubic), point = about->first_point + i;
-        const V3 here = colour_at(from->options, from->values, point, natural);
-        const V3 next = colour_at(from->options, from->values, point + 1, natural);
+        const V3 here = fil_model_colour(model, from->options, point, natural);
+        const V3 next = fil_model_colour(model, from->options, point + 1, natural);
         for (int s = 0; s < pieces + (i == line->count - 2); s++) {
             const float t = (float)s / (float)pieces;
             out->colour[out->vertex_count] = v3_mix(here, next, t);
@@ -298,7 +299,7 @@ bool fil_model_has_hair(const FilModel *model) {
 
 bool fil_model_add_strands(FilModel *model, const FilRenderOptions *options,
                            const FilResultDef *def, const FilFrame *frame) {
-    Source from = {.options = options, .def = def, .frame = frame};
+    const Source from = {.options = options, .def = def, .frame = frame};
     size_t counts[2] = {0, 0}; // fibres, pieces
     for (int k = 0; k < def->line_count; k++) {
         draw_line(model, &from, k, counts);
@@ -306,14 +307,6 @@ bool fil_model_add_strands(FilModel *model, const FilRenderOptions *options,
     if (counts[0] + counts[1] >= INT32_MAX ||
         !reserve(&model->arena, &model->strands, counts[0] + counts[1], counts[1])) {
         return false;
-    }
-    if (options->colour != FIL_COLOUR_NATURAL) {
-        double *values = FIL_NEW(&model->arena, double, def->point_count);
-        if (values == NULL) {
-            return false;
-        }
-        fil_field_compute((FilField)options->colour, def, frame, values);
-        from.values = values;
     }
     for (int k = 0; k < def->line_count; k++) {
         draw_line(model, &from, k, NULL);
