@@ -22,7 +22,7 @@ static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
     FilFileWriter writer;
     FIL_TRY(fil_export_begin(job, &writer, k, ".obj"));
     fil_file_print(&writer, "# filum %s, time %.17g s, metres, %c up\n", def->version, frame->time,
-                   job->options->y_up ? 'y' : 'z');
+                   job->y_up ? 'y' : 'z');
     for (int i = 0; i < def->point_count; i++) {
         const double *x = frame->position + 3 * (size_t)i;
         fil_file_print(&writer, "v %.15g %.15g %.15g\n", x[0], x[1], x[2]);

@@ -160,7 +160,7 @@ static void print_quoted(FilFileWriter *writer, const char *text) {
 static FilStatus write_list(FilExport *job) {
     fil_arena_reset(&job->scratch);
     FilFileWriter *writer = FIL_NEW(&job->scratch, FilFileWriter, 1);
-    double *times = FIL_NEW(&job->scratch, double, fil_export_index(job, job->frame_count));
+    double *times = FIL_NEW(&job->scratch, double, fil_export_index(job, job->frame_count - 1) + 1);
     if (job->scratch.failed) {
         return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
     }
