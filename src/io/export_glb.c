@@ -180,12 +180,17 @@ static FilStatus check_size(const Scene *scene) {
                     2.0 * scene->groups.items[g].line_count;
     }
     const double bytes = vertices * 24.0 * ((double)scene->job->frame_count + 1.0);
-    if (scene->job->frame_count > FRAMES_MAX || bytes > BYTES_MAX) {
+    if (scene->job->frame_count > FRAMES_MAX) {
         return fil_fail(scene->job->error, FIL_E_ARGUMENT,
-                        "%" PRId64 " frames of %.0f vertices make a glb of %.2g GB; at most %d "
-                        "frames and %g GB are written: choose fewer frames, or usda",
-                        scene->job->frame_count, vertices, bytes / 1e9, (int)FRAMES_MAX,
-                        BYTES_MAX / 1e9);
+                        "%" PRId64 " frames are too many for glb, which shows at most %d: choose "
+                        "fewer frames, or usda",
+                        scene->job->frame_count, (int)FRAMES_MAX);
+    }
+    if (bytes > BYTES_MAX) {
+        return fil_fail(scene->job->error, FIL_E_ARGUMENT,
+                        "%" PRId64 " frames of %.0f vertices would make a glb of %.2g GB; at most "
+                        "%g GB are written: choose fewer frames or sides, or usda",
+                        scene->job->frame_count, vertices, bytes / 1e9, BYTES_MAX / 1e9);
     }
     return FIL_OK;
 }
