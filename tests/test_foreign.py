@@ -308,6 +308,80 @@ def hair_files_hold_the_strands_of_a_frame(folder):
         assert all(abs(x[c] - value(2, 0, 3 * i + c)) < 1e-7 for c in range(3))
 
 
+def obj_files_hold_solids_where_they_are(folder):
+    out = export_run(simulate(folder), "obj", "--frames", "-1")
+    vertices, faces, first, name = [], {}, {}, None
+    with open(out + "/run-000004.obj", encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if words[0] == "o":
+                name = words[1]
+                first[name] = len(vertices)
+            elif words[0] == "v":
+                vertices.append([float(word) for word in words[1:]])
+            elif words[0] == "f":
+                faces.setdefault(name, []).append([int(word) - 1 for word in words[1:]])
+    assert sorted(faces) == ["bar", "body", "body__1", "brick", "floor", "head", "obstacle", "pin_2",
+                             "pin_2__7"]
+    for triangle in faces["head"]:
+        for corner in triangle:
+            assert abs(math.dist(vertices[corner], [0.004, 0, 0]) - 0.1) < 1e-9
+    for corner in sum(faces["floor"], []):
+        assert abs(vertices[corner][2] + 1) < 1e-12
+    volume = 0.0
+    for a, b, c in ([vertices[corner] for corner in triangle] for triangle in faces["pin_2__7"]):
+        volume += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
+                   + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6
+    assert abs(volume - 0.1 * 0.2 * 0.3) < 1e-12  # positive: its faces look outwards
+
+
+def a_full_disk_leaves_no_file_behind(folder):
+    path = folder + "/result.h5"
+    assert call(MAKE, "write", path, "20", "20", "40", "0").returncode == 0
+    for kind in ("usda", "hair", "glb", "obj"):
+        out = f"{folder}/{kind}"
+        done = call("bash", "-c", 'ulimit -f 4; trap "" XFSZ; exec "$0" "$@"', FILUM, "export", path,
+                    "--to", kind, "--out", out, "--frames", "0:3")
+        assert done.returncode == 3 and "cannot write it: File too large" in done.stderr, (
+            kind, done.stderr)
+        assert os.listdir(out) == [], kind
+
+
+def frames_are_said_as_in_python(folder):
+    path = folder + "/result.h5"
+    assert call(MAKE, "write", path, "12", "1", "4", "0").returncode == 0
+    held = list(range(12))
+    for text, want in (("3", [3]), ("-1", [11]), ("2:5", held[2:5]), ("::4", held[::4]),
+                       ("-3:", held[-3:]), (":-9", held[:-9]), (":", held), ("5:100:3", held[5::3])):
+        out = f"{folder}/{text}"
+        done = call(FILUM, "export", path, f"--frames={text}", "--to", "obj", "--out", out)
+        assert done.returncode == 0, (text, done.stderr)
+        assert sorted(os.listdir(out)) == [f"result-{k:06}.obj" for k in want], text
+    for text in ("x", "1:x", "1:2:0", "1:2:-1", "1:2:3:4", "1.5", "3-5", "99999999999999999999"):
+        done = call(FILUM, "export", path, f"--frames={text}", "--to", "obj")
+        assert done.returncode == 2 and f'--frames is "{text}"' in done.stderr, (text, done.stderr)
+    done = call(FILUM, "export", path, "--frames", "12", "--to", "obj", "--out", folder + "/no")
+    assert done.returncode == 3 and "frames 12:13 hold none; there are 0 to 11" in done.stderr
+
+
+def a_run_is_the_start_of_another_through_hair(folder):
+    run = simulate(folder)
+    export_run(run, "hair", "--frames", "-1", "--up", "y")
+    again = {"duration": 0.01, "step": 0.005, "friction_default": 0.3,
+             "strands": [{"name": "again", "file": "run/hair/run-000004.hair", "up": "y",
+                          "rod": {"elements": 8}}]}
+    os.mkdir(folder + "/more")
+    again["strands"][0]["file"] = "../run/hair/run-000004.hair"
+    second = simulate(folder + "/more", again)
+    export_run(second, "hair", "--frames", "0", "--up", "y")
+    _, old, points = read_hair(run + "/hair/run-000004.hair")
+    _, new, others = read_hair(second + "/hair/run-000000.hair")
+    assert len(old) == len(new) == 6
+    for k in range(6):  # roots exactly, tips nearly
+        assert math.dist(points[sum(old[:k])], others[sum(new[:k])]) < 1e-6
+        assert math.dist(points[sum(old[:k + 1]) - 1], others[sum(new[:k + 1]) - 1]) < 1e-3
+
+
 def blender_imports_glb(folder):
     blender = shutil.which("blender")
     if blender is None:
@@ -327,7 +401,9 @@ TESTS = [tinyusdz_reads_the_curves_of_a_run, usd_can_be_shown_slowly_and_with_y_
          tubes_of_glb_are_as_thick_as_rods_and_move_with_them,
          y_is_up_in_glb_and_solids_move_as_nodes,
          a_glb_that_would_be_huge_is_refused_with_its_size,
-         hair_files_hold_the_strands_of_a_frame, blender_imports_glb]
+         hair_files_hold_the_strands_of_a_frame, obj_files_hold_solids_where_they_are,
+         a_full_disk_leaves_no_file_behind, frames_are_said_as_in_python,
+         a_run_is_the_start_of_another_through_hair, blender_imports_glb]
 
 
 def main():

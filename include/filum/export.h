@@ -17,7 +17,7 @@ extern "C" {
     X(FIL_EXPORT_VTP, "vtp", "VTK: a .vtp file for each frame, and a .pvd with the times")  \
     X(FIL_EXPORT_CSV, "csv", "one text file, a row for each point of each frame")           \
     X(FIL_EXPORT_NPY, "npy", "NumPy arrays, and a .json that tells rods apart")             \
-    X(FIL_EXPORT_OBJ, "obj", "an .obj file with lines for each frame")
+    X(FIL_EXPORT_OBJ, "obj", "an .obj file with lines and meshes for each frame")
 
 #define FIL_EXPORT_ENUM(code, name, text) code,
 typedef enum FilExportFormat {

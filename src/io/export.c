@@ -163,7 +163,7 @@ static FilStatus check_free(const FilExport *job, int64_t k, const char *suffix)
 }
 
 static FilStatus check_names(const FilExport *job, const FilExportKind *kind) {
-    for (int64_t k = 0; kind->frame != NULL && k < job->frame_count; k++) {
+    for (int64_t k = 0; kind->frame_suffix != NULL && k < job->frame_count; k++) {
         FIL_TRY(check_free(job, k, kind->frame_suffix));
     }
     for (int i = 0; kind->run_suffixes[i] != NULL; i++) {

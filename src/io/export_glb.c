@@ -16,7 +16,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 enum { FRAMES_MAX = 256 }; // what every WebGL 2 can hold as layers of a texture
 #define BYTES_MAX 1e9
@@ -92,7 +91,7 @@ static void put_vertex(float *to[2], const double x[3], double radius, const dou
 static void put_line(const Scene *scene, const FilResultLine *line, const FilFrame *frame,
                      float *to[2]) {
     const double radius = scene->job->def->rods[line->rod].radius;
-    double axis[3][3], ends[2][3];
+    double axis[3][3], ends[2][3] = {{0.0}};
     for (int i = 0; i < line->point_count; i++) {
         const double *x = frame->position + 3 * (size_t)(line->first_point + i);
         find_axes(line, frame, i, axis);
@@ -344,8 +343,8 @@ static FilStatus add_weights(Scene *scene) {
 
 static bool is_same_shape(const FilResultSolid *a, const FilResultSolid *b) {
     return a->shape == b->shape && a->shape != FIL_SHAPE_PLANE && a->radius == b->radius &&
-           a->length == b->length && a->mesh == b->mesh &&
-           memcmp(a->size, b->size, sizeof a->size) == 0;
+           a->length == b->length && a->mesh == b->mesh && a->size[0] == b->size[0] &&
+           a->size[1] == b->size[1] && a->size[2] == b->size[2];
 }
 
 // Add the surface of a solid as a mesh of its own.
@@ -417,36 +416,44 @@ static FilStatus add_motion(Scene *scene, const FilExportSolid *solid) {
     return FIL_OK;
 }
 
-static FilStatus add_solids(Scene *scene) {
-    const FilExportSolids *solids = &scene->solids;
+// Add the node of a solid, with the mesh that was added last.
+static FilStatus add_node(Scene *scene, const FilExportSolid *solid) {
     FilGlb *glb = &scene->glb;
+    float place[3], turn[4];
+    put_pose(solid, 0, place, turn);
+    fil_glb_next(&glb->nodes);
+    fil_glb_print(&glb->nodes,
+                  "{\"name\":\"%s\",\"mesh\":%d,\"translation\":[%.9g,%.9g,%.9g],"
+                  "\"rotation\":[%.9g,%.9g,%.9g,%.9g]}",
+                  solid->name, glb->mesh_count - 1, (double)place[0], (double)place[1],
+                  (double)place[2], (double)turn[0], (double)turn[1], (double)turn[2],
+                  (double)turn[3]);
+    glb->node_count++;
+    return solid->moves ? add_motion(scene, solid) : FIL_OK;
+}
+
+// Make the mesh of a solid the last one, which it is already after a neighbour of the same shape.
+static FilStatus need_surface(Scene *scene, int index, const FilExportSolid *last, int material) {
+    const bool same =
+        last != NULL && is_same_shape(&scene->solids.items[index].solid, &last->solid);
+    return same ? FIL_OK : add_surface(scene, index, material);
+}
+
+// Solids from..to, which share a material.
+static FilStatus add_solids(Scene *scene, const char *material_name, int from, int to) {
+    const FilExportSolid *items = scene->solids.items, *last = NULL;
+    const int colour = from < scene->solids.body_count ? 2 : 5;
     int material = -1;
-    for (int i = 0; i < solids->count; i++) {
-        const FilExportSolid *solid = &solids->items[i];
-        if (i == 0 || i == solids->body_count) {
-            material = add_material(scene, solid->is_body ? "bodies" : "obstacles",
-                                    solid->is_body ? 2 : 5);
-        }
-        if (solid->solid.shape == FIL_SHAPE_MESH && solid->solid.mesh < 0) {
+    for (int i = from; i < to; i++) {
+        if (items[i].solid.shape == FIL_SHAPE_MESH && items[i].solid.mesh < 0) {
             continue;
         }
-        if (i == 0 || i == solids->body_count ||
-            !is_same_shape(&solid->solid, &solids->items[i - 1].solid)) {
-            FIL_TRY(add_surface(scene, i, material));
+        if (material < 0) {
+            material = add_material(scene, material_name, colour);
         }
-        float place[3], turn[4];
-        put_pose(solid, 0, place, turn);
-        fil_glb_next(&glb->nodes);
-        fil_glb_print(&glb->nodes,
-                      "{\"name\":\"%s\",\"mesh\":%d,\"translation\":[%.9g,%.9g,%.9g],"
-                      "\"rotation\":[%.9g,%.9g,%.9g,%.9g]}",
-                      solid->name, glb->mesh_count - 1, (double)place[0], (double)place[1],
-                      (double)place[2], (double)turn[0], (double)turn[1], (double)turn[2],
-                      (double)turn[3]);
-        glb->node_count++;
-        if (solid->moves) {
-            FIL_TRY(add_motion(scene, solid));
-        }
+        FIL_TRY(need_surface(scene, i, last, material));
+        FIL_TRY(add_node(scene, &items[i]));
+        last = &items[i];
     }
     return FIL_OK;
 }
@@ -464,7 +471,8 @@ static FilStatus build_scene(Scene *scene) {
         add_group_mesh(scene, g);
     }
     FIL_TRY(add_weights(scene));
-    FIL_TRY(add_solids(scene));
+    FIL_TRY(add_solids(scene, "bodies", 0, scene->solids.body_count));
+    FIL_TRY(add_solids(scene, "obstacles", scene->solids.body_count, scene->solids.count));
     if (scene->glb.node_count == 0) {
         return fil_fail(job->error, FIL_E_ARGUMENT, "there is nothing to see in the run");
     }

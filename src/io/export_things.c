@@ -67,15 +67,7 @@ static int compare_named(const void *a, const void *b) {
 }
 
 // All but the first of equal names get their number.
-static FilStatus tell_apart(FilExport *job, FilArena *memory, char *names, size_t stride,
-                            int count) {
-    Named *list = FIL_NEW(memory, Named, count);
-    if (memory->failed) {
-        return fil_export_no_memory(job);
-    }
-    for (int k = 0; k < count; k++) {
-        list[k] = (Named){names + stride * (size_t)k, k};
-    }
+static void tell_apart(Named *list, int count) {
     qsort(list, (size_t)count, sizeof *list, compare_named);
     for (int k = count - 1; k > 0; k--) {
         if (strcmp(list[k].name, list[k - 1].name) == 0) {
@@ -83,7 +75,6 @@ static FilStatus tell_apart(FilExport *job, FilArena *memory, char *names, size_
             (void)snprintf(list[k].name + length, FIL_THING_NAME - length, "__%d", list[k].index);
         }
     }
-    return FIL_OK;
 }
 
 // --- groups --------------------------------------------------------------------------------------
@@ -125,6 +116,7 @@ FilStatus fil_export_groups(FilExport *job, FilArena *memory, FilExportGroups *o
     const bool one = find_groups(job->def, false, NULL) > GROUPS_MAX;
     const int count = find_groups(job->def, one, NULL);
     out->items = FIL_NEW_ZEROED(memory, FilExportGroup, count + 1);
+    Named *names = FIL_NEW(memory, Named, count + 1);
     if (memory->failed) {
         return fil_export_no_memory(job);
     }
@@ -132,10 +124,12 @@ FilStatus fil_export_groups(FilExport *job, FilArena *memory, FilExportGroups *o
     out->count = 0;
     for (int k = 0; k < count; k++) { // those without a line go
         if (out->items[k].line_count > 0) {
+            names[out->count] = (Named){out->items[out->count].name, out->count};
             out->items[out->count++] = out->items[k];
         }
     }
-    return tell_apart(job, memory, out->items[0].name, sizeof *out->items, out->count);
+    tell_apart(names, out->count);
+    return FIL_OK;
 }
 
 // --- solids --------------------------------------------------------------------------------------
@@ -181,8 +175,9 @@ static void take_pose(FilExportSolid *to, int64_t k, const double *x, const doub
     for (int c = 0; c < 4; c++) {
         turn[c] = dot < 0.0 ? -turn[c] : turn[c];
     }
-    to->moves = to->moves || memcmp(position, position - 3, 3 * sizeof *position) != 0 ||
-                memcmp(turn, before, 4 * sizeof *turn) != 0;
+    for (int c = 0; c < 4; c++) {
+        to->moves = to->moves || turn[c] != before[c] || (c < 3 && position[c] != position[c - 3]);
+    }
 }
 
 static FilStatus read_poses(FilExport *job, FilExportSolids *out, const double *reach) {
@@ -215,6 +210,7 @@ FilStatus fil_export_solids(FilExport *job, FilArena *memory, FilExportSolids *o
                              .high = {-INFINITY, -INFINITY, -INFINITY}};
     out->items = FIL_NEW_ZEROED(memory, FilExportSolid, count + 1);
     double *reach = FIL_NEW(memory, double, count + 1);
+    Named *names = FIL_NEW(memory, Named, count + 1);
     for (int i = 0; !memory->failed && i < count; i++) {
         FilExportSolid *to = &out->items[i];
         to->is_body = i < def->rigid_count;
@@ -222,6 +218,7 @@ FilStatus fil_export_solids(FilExport *job, FilArena *memory, FilExportSolids *o
         to->position = FIL_NEW(memory, double, 3 * (size_t)job->frame_count);
         to->quaternion = FIL_NEW(memory, double, 4 * (size_t)job->frame_count);
         clean_name(to->solid.name, FIL_RESULT_NAME, to->is_body ? "body" : "obstacle", to->name);
+        names[i] = (Named){to->name, i};
         reach[i] = reach_of(def, &to->solid);
     }
     if (memory->failed) {
@@ -232,7 +229,8 @@ FilStatus fil_export_solids(FilExport *job, FilArena *memory, FilExportSolids *o
         out->low[k] = isfinite(out->low[k]) ? out->low[k] : -0.5;
         out->high[k] = isfinite(out->high[k]) ? out->high[k] : 0.5;
     }
-    return tell_apart(job, memory, out->items[0].name, sizeof *out->items, count);
+    tell_apart(names, count);
+    return FIL_OK;
 }
 
 // --- surfaces ------------------------------------------------------------------------------------
@@ -356,11 +354,14 @@ static void make_plane(const FilExportSolids *solids, const FilExportSolid *plan
 }
 
 static void copy_mesh(const FilResultMesh *from, FilExportMesh *mesh) {
+    mesh->normal = NULL;
+    if (from->vertices == NULL || from->triangles == NULL) {
+        return;
+    }
     mesh->vertex_count = from->vertex_count;
     mesh->triangle_count = from->triangle_count;
     memcpy(mesh->position, from->vertices, 3 * (size_t)from->vertex_count * sizeof(double));
     memcpy(mesh->triangle, from->triangles, 3 * (size_t)from->triangle_count * sizeof(int));
-    mesh->normal = NULL;
 }
 
 FilStatus fil_export_mesh(FilExport *job, FilArena *memory, const FilExportSolids *solids,

@@ -316,16 +316,22 @@ static FilStatus print_solids(Stage *stage, const char *scope, int from, int to)
     return FIL_OK;
 }
 
+static FilStatus print_groups(Stage *stage) {
+    if (stage->groups.count == 0) {
+        return FIL_OK;
+    }
+    fil_file_print(stage->writer, "    def Scope \"Rods\"\n    {\n");
+    for (int g = 0; g < stage->groups.count; g++) {
+        FIL_TRY(print_group(stage, g));
+    }
+    fil_file_print(stage->writer, "    }\n");
+    return FIL_OK;
+}
+
 static FilStatus print_stage(Stage *stage) {
     print_head(stage);
     fil_file_print(stage->writer, "def Xform \"World\" (\n    kind = \"component\"\n)\n{\n");
-    if (stage->groups.count > 0) {
-        fil_file_print(stage->writer, "    def Scope \"Rods\"\n    {\n");
-        for (int g = 0; g < stage->groups.count; g++) {
-            FIL_TRY(print_group(stage, g));
-        }
-        fil_file_print(stage->writer, "    }\n");
-    }
+    FIL_TRY(print_groups(stage));
     FIL_TRY(print_solids(stage, "Bodies", 0, stage->solids.body_count));
     FIL_TRY(print_solids(stage, "Obstacles", stage->solids.body_count, stage->solids.count));
     fil_file_print(stage->writer, "}\n");

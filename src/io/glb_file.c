@@ -200,9 +200,10 @@ bool fil_glb_put(FilGlb *glb, const char *generator, FilFileWriter *writer) {
 }
 
 void fil_glb_free(FilGlb *glb) {
-    FilGlbBytes *const parts[] = {&glb->data,   &glb->views, &glb->accessors, &glb->materials,
-                                  &glb->meshes, &glb->nodes, &glb->samplers,  &glb->channels};
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+    enum { PARTS = 8 };
+    FilGlbBytes *const parts[PARTS] = {&glb->data,   &glb->views, &glb->accessors, &glb->materials,
+                                       &glb->meshes, &glb->nodes, &glb->samplers,  &glb->channels};
+    for (int k = 0; k < PARTS; k++) {
         fil_libc_allocator.resize(NULL, parts[k]->bytes, parts[k]->room, 0);
     }
     *glb = (FilGlb){.view_count = 0};

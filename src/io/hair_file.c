@@ -173,15 +173,10 @@ static FilStatus read_floats(const Input *input, const FilHair *hair, const unsi
     return FIL_OK;
 }
 
-static FilStatus read_arrays(const Input *input, FilHair *hair, int *first, float *floats) {
-    const size_t n = input->points;
+static FilStatus read_arrays(const Input *input, FilHair *hair, float *floats) {
     const unsigned char *at =
         input->bytes + HEADER +
         ((input->arrays & HAS_SEGMENTS) != 0 ? 2 * (size_t)input->strands : 0);
-    hair->strand_count = (int)input->strands;
-    hair->point_count = (int)n;
-    hair->first = first;
-    FIL_TRY(read_first(input, first));
     const struct {
         uint32_t flag;
         int width;
@@ -191,11 +186,12 @@ static FilStatus read_arrays(const Input *input, FilHair *hair, int *first, floa
                   {HAS_TRANSPARENCY, 1, &hair->transparency},
                   {HAS_COLOUR, 3, &hair->colour}};
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-        if ((input->arrays & arrays[a].flag) != 0) {
-            FIL_TRY(read_floats(input, hair, &at, arrays[a].width, floats));
-            *arrays[a].member = floats;
-            floats += (size_t)arrays[a].width * n;
+        if ((input->arrays & arrays[a].flag) == 0) {
+            continue;
         }
+        FIL_TRY(read_floats(input, hair, &at, arrays[a].width, floats));
+        *arrays[a].member = floats;
+        floats += (size_t)arrays[a].width * input->points;
     }
     return FIL_OK;
 }
@@ -223,7 +219,11 @@ typedef struct Holder {
 
 FilStatus fil_hair_read_memory(const void *bytes, size_t size, const char *name,
                                const FilAllocator *allocator, FilHair **out, FilError *error) {
-    Input input = {.bytes = bytes, .size = bytes != NULL ? size : 0, .name = name, .error = error};
+    Input input = {.bytes = bytes, .size = size, .name = name, .error = error};
+    if (bytes == NULL) {
+        input.bytes = (const unsigned char *)"";
+        input.size = 0;
+    }
     FIL_TRY(read_header(&input));
     const FilAllocator used = allocator != NULL ? *allocator : fil_libc_allocator;
     const size_t floats = (size_t)input.points * 8, // of all arrays that there can be
@@ -234,11 +234,17 @@ FilStatus fil_hair_read_memory(const void *bytes, size_t size, const char *name,
         return fil_fail(error, FIL_E_NO_MEMORY, "%s: there is no memory for its %" PRIu32 " points",
                         name, input.points);
     }
-    *holder = (Holder){.allocator = used, .size = wanted};
     int *first = (int *)(void *)(holder + 1);
+    *holder = (Holder){.hair = {.strand_count = (int)input.strands,
+                                .point_count = (int)input.points,
+                                .first = first},
+                       .allocator = used,
+                       .size = wanted};
     read_defaults(&input, &holder->hair);
-    const FilStatus status =
-        read_arrays(&input, &holder->hair, first, (float *)(void *)(first + input.strands + 1));
+    FilStatus status = read_first(&input, first);
+    if (status == FIL_OK) {
+        status = read_arrays(&input, &holder->hair, (float *)(void *)(first + input.strands + 1));
+    }
     if (status != FIL_OK) {
         fil_hair_destroy(&holder->hair);
         return status;
