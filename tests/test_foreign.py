@@ -335,6 +335,31 @@ def obj_files_hold_solids_where_they_are(folder):
     assert abs(volume - 0.1 * 0.2 * 0.3) < 1e-12  # positive: its faces look outwards
 
 
+def vtk_reads_the_contacts_of_a_frame(folder):
+    try:
+        from vtkmodules.util.numpy_support import vtk_to_numpy  # pylint: disable=C0415
+        from vtkmodules.vtkIOXML import vtkXMLPolyDataReader  # pylint: disable=C0415
+    except ImportError as error:
+        raise Skip("vtk is missing") from error
+    out = export(folder, "vtp", "y")
+    names = [name for name in sorted(os.listdir(out)) if "contacts" in name]
+    assert names == [f"run-contacts-{k:06}.vtp" for k in (1, 2, 3)] + ["run-contacts.pvd"]
+    reader = vtkXMLPolyDataReader()
+    reader.SetFileName(out + "/run-contacts-000002.vtp")
+    reader.Update()
+    data = reader.GetOutput()
+    assert data.GetNumberOfPoints() == data.GetNumberOfVerts() == 5
+    arrays = data.GetPointData()
+    force = vtk_to_numpy(arrays.GetArray("force"))
+    for c in range(5):  # an impulse over a step of 1 ms, and z is y now
+        assert abs(force[c] - [100, 1000 * value(2, 20, c), 0]).max() < 1e-3
+        assert tuple(data.GetPoint(c)) == (c, 2, -1)
+        assert arrays.GetArray("state").GetValue(c) == c % 3
+    assert tuple(vtk_to_numpy(arrays.GetArray("normal"))[3]) == (0, 1, 0)
+    assert abs(arrays.GetArray("gap").GetValue(0) - 1e-5) < 1e-9
+    assert abs(arrays.GetArray("mu").GetValue(0) - 0.3) < 1e-6
+
+
 def a_full_disk_leaves_no_file_behind(folder):
     path = folder + "/result.h5"
     assert call(MAKE, "write", path, "20", "20", "40", "0").returncode == 0
@@ -399,11 +424,11 @@ def blender_imports_glb(folder):
 TESTS = [tinyusdz_reads_the_curves_of_a_run, usd_can_be_shown_slowly_and_with_y_up,
          tinyusdz_reads_solids_of_all_shapes, khronos_finds_nothing_wrong_with_glb,
          tubes_of_glb_are_as_thick_as_rods_and_move_with_them,
-         y_is_up_in_glb_and_solids_move_as_nodes,
-         a_glb_that_would_be_huge_is_refused_with_its_size,
+         y_is_up_in_glb_and_solids_move_as_nodes, a_glb_that_would_be_huge_is_refused_with_its_size,
          hair_files_hold_the_strands_of_a_frame, obj_files_hold_solids_where_they_are,
-         a_full_disk_leaves_no_file_behind, frames_are_said_as_in_python,
-         a_run_is_the_start_of_another_through_hair, blender_imports_glb]
+         vtk_reads_the_contacts_of_a_frame, a_full_disk_leaves_no_file_behind,
+         frames_are_said_as_in_python, a_run_is_the_start_of_another_through_hair,
+         blender_imports_glb]
 
 
 def main():

@@ -127,8 +127,8 @@ static FilStatus make_path(const FilExport *job, int64_t k, const char *suffix,
     if (k >= 0) {
         (void)snprintf(number, sizeof number, "-%06" PRId64, fil_export_index(job, k));
     }
-    const int length =
-        snprintf(path, FIL_PATH_MAX, "%s/%s%s%s", job->folder, job->name, number, suffix);
+    const int length = snprintf(path, FIL_PATH_MAX, "%s/%s%s%s%s", job->folder, job->name,
+                                job->stem, number, suffix);
     if (length < 0 || length >= FIL_PATH_MAX) {
         return fil_fail(job->error, FIL_E_IO, "%s: the name is too long", job->folder);
     }
@@ -162,14 +162,24 @@ static FilStatus check_free(const FilExport *job, int64_t k, const char *suffix)
     return FIL_OK;
 }
 
-static FilStatus check_names(const FilExport *job, const FilExportKind *kind) {
+static FilStatus check_frame_names(const FilExport *job, const FilExportKind *kind) {
     for (int64_t k = 0; kind->frame_suffix != NULL && k < job->frame_count; k++) {
         FIL_TRY(check_free(job, k, kind->frame_suffix));
     }
+    return FIL_OK;
+}
+
+static FilStatus check_names(const FilExport *job, const FilExportKind *kind) {
+    FIL_TRY(check_frame_names(job, kind));
     for (int i = 0; kind->run_suffixes[i] != NULL; i++) {
         FIL_TRY(check_free(job, -1, kind->run_suffixes[i]));
     }
-    return FIL_OK;
+    if (kind->side_stem == NULL) {
+        return FIL_OK;
+    }
+    FilExport side = *job;
+    side.stem = kind->side_stem;
+    return check_frame_names(&side, kind);
 }
 
 // --- the call ------------------------------------------------------------------------------------
@@ -242,6 +252,7 @@ FilStatus fil_export(FilResult *result, FilExportFormat format, const FilExportO
                      .options = options,
                      .folder = folder,
                      .name = name,
+                     .stem = "",
                      .scratch = fil_arena_make(NULL),
                      .error = error};
     const FilExportKind *kind = kinds[format];

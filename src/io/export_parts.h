@@ -14,6 +14,7 @@ typedef struct FilExport {
     const FilResultDef *def;
     const FilExportOptions *options;
     const char *folder, *name;
+    const char *stem; // of the names of files, after `name`; "" at first
     bool y_up;
     int64_t first_frame, frame_count;
     int64_t file_count; // written so far
@@ -27,11 +28,18 @@ typedef struct FilExportKind {
     FilStatus (*run)(FilExport *job);
     const char *frame_suffix;    // of the frame's file, after its number
     const char *run_suffixes[6]; // of the files of the run, up to a NULL
+    const char *side_stem;       // where frames may have a second file: of its name; or NULL
     bool is_y_up;                // by default
 } FilExportKind;
 
 extern const FilExportKind fil_export_usda, fil_export_hair, fil_export_glb, fil_export_vtp,
     fil_export_csv, fil_export_npy, fil_export_obj;
+
+/// Contacts beside the lines of vtp: files of their own.
+#define FIL_VTP_CONTACTS "-contacts"
+FilStatus fil_export_vtp_contacts(FilExport *job) FIL_MUST_CHECK;
+/// A text as XML wants it.
+void fil_export_print_xml(FilFileWriter *writer, const char *text);
 
 /// "there is not enough memory to export".
 FilStatus fil_export_no_memory(const FilExport *job);
