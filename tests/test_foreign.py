@@ -52,8 +52,8 @@ def modules():
     return os.path.join(FOLDER, "node_modules")
 
 
-def node(script, file):
-    done = call("node", os.path.join(SOURCE, script), modules(), file)
+def node(script, file, *more):
+    done = call("node", os.path.join(SOURCE, script), modules(), file, *more)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -271,6 +271,24 @@ def y_is_up_in_glb_and_solids_move_as_nodes(folder):
     assert nodes[2]["mesh"] == nodes[3]["mesh"] != nodes[4]["mesh"]  # two equal balls, a brick
 
 
+def three_js_plays_the_motion(folder):
+    path = export(folder, "glb", "z") + "/run.glb"
+    for time in (0.0, 0.01, 0.025, 0.03):
+        meshes = json.loads(node("play_glb.mjs", path, str(time)))
+        k = min(int(time / 0.01 + 1e-9), FRAMES - 2)
+        part = time / 0.01 - k
+        for i in range(POINTS):  # between frames the middle of a ring goes straight
+            ring = meshes["rod_2"][8 * i:8 * i + 8]
+            for c in range(3):
+                j = 3 * (2 * POINTS + i) + c
+                want = (1 - part) * value(k, 0, j) + part * value(k + 1, 0, j)
+                assert abs(sum(x[c] for x in ring) / 8 - want) < 1e-6, (time, i, c)
+    path = export_run(simulate(folder), "glb") + "/run.glb"
+    meshes = json.loads(node("play_glb.mjs", path, "0.04"))
+    assert all(abs(math.dist(x, [0.004, 0, 0]) - 0.1) < 1e-6 for x in meshes["head"])
+    assert all(abs(x[1] + 1) < 1e-6 for x in meshes["floor"])  # y is up
+
+
 def a_glb_that_would_be_huge_is_refused_with_its_size(folder):
     many, large = folder + "/many.h5", folder + "/large.h5"
     assert call(MAKE, "write", many, "300", "1", "3", "0").returncode == 0
@@ -321,8 +339,8 @@ def obj_files_hold_solids_where_they_are(folder):
                 vertices.append([float(word) for word in words[1:]])
             elif words[0] == "f":
                 faces.setdefault(name, []).append([int(word) - 1 for word in words[1:]])
-    assert sorted(faces) == ["bar", "body", "body__1", "brick", "floor", "head", "obstacle", "pin_2",
-                             "pin_2__7"]
+    assert sorted(faces) == ["bar", "body", "body__1", "brick", "floor", "head", "obstacle",
+                             "pin_2", "pin_2__7"]
     for triangle in faces["head"]:
         for corner in triangle:
             assert abs(math.dist(vertices[corner], [0.004, 0, 0]) - 0.1) < 1e-9
@@ -365,8 +383,8 @@ def a_full_disk_leaves_no_file_behind(folder):
     assert call(MAKE, "write", path, "20", "20", "40", "0").returncode == 0
     for kind in ("usda", "hair", "glb", "obj"):
         out = f"{folder}/{kind}"
-        done = call("bash", "-c", 'ulimit -f 4; trap "" XFSZ; exec "$0" "$@"', FILUM, "export", path,
-                    "--to", kind, "--out", out, "--frames", "0:3")
+        done = call("bash", "-c", 'ulimit -f 4; trap "" XFSZ; exec "$0" "$@"', FILUM, "export",
+                    path, "--to", kind, "--out", out, "--frames", "0:3")
         assert done.returncode == 3 and "cannot write it: File too large" in done.stderr, (
             kind, done.stderr)
         assert os.listdir(out) == [], kind
@@ -377,7 +395,8 @@ def frames_are_said_as_in_python(folder):
     assert call(MAKE, "write", path, "12", "1", "4", "0").returncode == 0
     held = list(range(12))
     for text, want in (("3", [3]), ("-1", [11]), ("2:5", held[2:5]), ("::4", held[::4]),
-                       ("-3:", held[-3:]), (":-9", held[:-9]), (":", held), ("5:100:3", held[5::3])):
+                       ("-3:", held[-3:]), (":-9", held[:-9]), (":", held),
+                       ("5:100:3", held[5::3])):
         out = f"{folder}/{text}"
         done = call(FILUM, "export", path, f"--frames={text}", "--to", "obj", "--out", out)
         assert done.returncode == 0, (text, done.stderr)
@@ -424,7 +443,8 @@ def blender_imports_glb(folder):
 TESTS = [tinyusdz_reads_the_curves_of_a_run, usd_can_be_shown_slowly_and_with_y_up,
          tinyusdz_reads_solids_of_all_shapes, khronos_finds_nothing_wrong_with_glb,
          tubes_of_glb_are_as_thick_as_rods_and_move_with_them,
-         y_is_up_in_glb_and_solids_move_as_nodes, a_glb_that_would_be_huge_is_refused_with_its_size,
+         y_is_up_in_glb_and_solids_move_as_nodes, three_js_plays_the_motion,
+         a_glb_that_would_be_huge_is_refused_with_its_size,
          hair_files_hold_the_strands_of_a_frame, obj_files_hold_solids_where_they_are,
          vtk_reads_the_contacts_of_a_frame, a_full_disk_leaves_no_file_behind,
          frames_are_said_as_in_python, a_run_is_the_start_of_another_through_hair,
