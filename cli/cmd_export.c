@@ -12,24 +12,74 @@
 #include <sys/stat.h>
 
 typedef struct Options {
-    int to, first, last, every;
-    const char *out;
-    bool y_up, force;
+    int to, up, sides;
+    double fps;
+    const char *out, *frames;
+    bool force;
 } Options;
 
 #define CHOICE(code, name, text) {name, text},
 static const CliChoice formats[] = {FIL_EXPORT_FORMATS(CHOICE)};
 
+#define UP_CHOICE(code, name, text) {name, text},
+static const CliChoice ups[] = {FIL_EXPORT_UPS(UP_CHOICE)};
+
 static const CliOption option_table[] = {
     CLI_OPTION_CHOICE("to", "FORMAT", to, formats, "the format; must be given"),
     CLI_OPTION_TEXT("out", "DIR", out, "where the files go; default RUN/FORMAT"),
-    CLI_OPTION_COUNT("first", "K", first, 0, INT_MAX, "first frame; default 0"),
-    CLI_OPTION_COUNT("last", "K", last, -INT_MAX, INT_MAX,
-                     "last frame; default -1, the last one; -2 is the one before it"),
-    CLI_OPTION_COUNT("every", "N", every, 1, INT_MAX, "every Nth frame; default 1"),
-    CLI_OPTION_FLAG("y-up", y_up, "turn the world so that z becomes y"),
+    CLI_OPTION_TEXT("frames", "A:B:S", frames,
+                    "frames A to B - 1, every Sth, as in Python; each may be left out, -1 is the "
+                    "last; or one frame; default all"),
+    CLI_OPTION_CHOICE("up", "AXIS", up, ups, "which axis points up"),
+    CLI_OPTION_REAL("fps", "N", fps, 1e-9, 1e9,
+                    "usda, glb: show so many frames in a second; default: real time"),
+    CLI_OPTION_COUNT("sides", "N", sides, 3, 64,
+                     "glb: of the tubes; default 8, fewer where there are many points"),
     CLI_OPTION_FLAG("force", force, "replace files that exist"),
 };
+
+// A part of a slice: a whole number, which ends at a colon or at the end.
+static bool read_part(const char **text, int64_t *value) {
+    char *end = NULL;
+    if (**text == ':' || **text == '\0') {
+        return true; // left out
+    }
+    if (strchr("+-0123456789", **text) == NULL) {
+        return false;
+    }
+    errno = 0;
+    const long long number = strtoll(*text, &end, 10);
+    if (errno != 0 || end == *text || (*end != ':' && *end != '\0')) {
+        return false;
+    }
+    *value = number;
+    *text = end;
+    return true;
+}
+
+static bool read_frames(const char *text, FilExportOptions *use) {
+    int64_t *const parts[] = {&use->from, &use->to, &use->stride};
+    if (text == NULL) {
+        return true;
+    }
+    if (*text != '\0' && strchr(text, ':') == NULL) {
+        if (!read_part(&text, &use->from) || use->from == INT64_MAX) {
+            return false;
+        }
+        use->to = use->from == -1 ? INT64_MAX : use->from + 1;
+        return true;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (!read_part(&text, parts[k])) {
+            return false;
+        }
+        if (*text == '\0') {
+            return k > 0 && use->stride > 0;
+        }
+        text++;
+    }
+    return false;
+}
 
 // The last part of a path, without slashes at its end, to be freed.
 static char *name_of(const char *run) {
@@ -55,8 +105,8 @@ static char *choose_folder(const Options *options, const char *run) {
     return cli_join_path(stat(run, &about) == 0 && S_ISDIR(about.st_mode) ? run : NULL, format);
 }
 
-static CliStatus write_files(FilResult *result, const Options *options, const char *folder,
-                             const char *name) {
+static CliStatus write_files(FilResult *result, const Options *options, const FilExportOptions *use,
+                             const char *folder, const char *name) {
     CliStatus status = cli_check_folder(folder);
     if (status != CLI_FINE) {
         return status;
@@ -65,15 +115,9 @@ static CliStatus write_files(FilResult *result, const Options *options, const ch
         cli_say("%s: cannot write there: %s", folder, strerror(errno));
         return CLI_BAD_FILE;
     }
-    FilExportOptions use = fil_export_options_default();
-    use.first = options->first;
-    use.last = options->last;
-    use.every = options->every;
-    use.y_up = options->y_up;
-    use.force = options->force;
     int64_t count = 0;
     FilError error;
-    if (fil_export(result, (FilExportFormat)options->to, &use, folder, name, &count, &error) !=
+    if (fil_export(result, (FilExportFormat)options->to, use, folder, name, &count, &error) !=
         FIL_OK) {
         cli_say("%s", error.text);
         return CLI_BAD_FILE;
@@ -83,7 +127,7 @@ static CliStatus write_files(FilResult *result, const Options *options, const ch
 }
 
 static CliStatus run_export(const CliVerb *verb, int argc, char **argv) {
-    Options options = {.to = -1, .last = -1, .every = 1};
+    Options options = {.to = -1};
     const int count = cli_parse(verb, argc, argv, &options);
     if (count < 0) {
         return count == -2 ? cli_flush() : CLI_BAD_COMMAND;
@@ -95,7 +139,18 @@ static CliStatus run_export(const CliVerb *verb, int argc, char **argv) {
         return CLI_BAD_COMMAND;
     }
     if (options.to < 0) {
-        cli_say("to which format? --to vtp, csv, npy or obj");
+        cli_say("to which format? --to usda, hair, glb, vtp, csv, npy or obj");
+        return CLI_BAD_COMMAND;
+    }
+    FilExportOptions use = fil_export_options_default();
+    use.up = (FilExportUp)options.up;
+    use.fps = options.fps;
+    use.tube_sides = options.sides;
+    use.force = options.force;
+    if (!read_frames(options.frames, &use)) {
+        cli_say("--frames is \"%.40s\"; it must be a frame, as 12 or -1, or frames, as 10:20, "
+                "::5 or -30:",
+                options.frames);
         return CLI_BAD_COMMAND;
     }
     FilResult *result = NULL;
@@ -106,7 +161,7 @@ static CliStatus run_export(const CliVerb *verb, int argc, char **argv) {
         status = CLI_BAD_FILE;
     }
     if (status == CLI_FINE) {
-        status = write_files(result, &options, folder, name);
+        status = write_files(result, &options, &use, folder, name);
     }
     fil_result_discard(result);
     free(folder);
@@ -119,10 +174,13 @@ const CliVerb cli_export = {
     .operands = "RUN",
     .summary = "write the motion of a run in other formats",
     .description = "Writes the frames of a run folder, or of a result file, for other programs: "
-                   "ParaView (vtp), spreadsheets (csv), NumPy (npy), modellers (obj). A run may "
-                   "still be going on.",
+                   "renderers and modellers (usda, glb, hair, obj), ParaView (vtp), spreadsheets "
+                   "(csv), NumPy (npy). A run may still be going on.",
     .examples = "filum export runs/knot --to vtp\tall frames, for ParaView\n"
-                "filum export runs/knot --to obj --last -1 --every 10 --out frames\tevery tenth",
+                "filum export runs/knot --to usda --fps 24\tfor Blender or Houdini, 24 frames a "
+                "second\n"
+                "filum export runs/knot --to glb --frames -1\tthe last frame, for the web\n"
+                "filum export runs/knot --to obj --frames ::10 --out frames\tevery tenth",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_export,

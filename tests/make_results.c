@@ -4,7 +4,7 @@
 //     make_results resume PATH KEEP FRAMES RODS POINTS CONTACTS    keep some frames, write on
 //     make_results mend PATH                                       what `filum info` does
 //     make_results count PATH                                      open and count frames
-//     make_results export PATH FORMAT FOLDER [y]
+//     make_results export PATH FORMAT FOLDER [y|z] [one] [slow]
 //
 // writes a fake run (result_fake.h). With `wait` it waits for a line of input before each frame.
 #include "result_fake.h"
@@ -71,7 +71,7 @@ static FilStatus count(const char *path, FilError *error) {
     return status;
 }
 
-static FilStatus export(const char *path, const char *format, const char *folder, bool y_up,
+static FilStatus export(const char *path, const char *format, const char *folder, char **more,
                         FilError *error) {
     FilResult *result = NULL;
     FilStatus status = fil_result_open(path, NULL, &result, error);
@@ -84,7 +84,12 @@ static FilStatus export(const char *path, const char *format, const char *folder
         kind++;
     }
     FilExportOptions options = fil_export_options_default();
-    options.y_up = y_up;
+    for (; *more != NULL; more++) {
+        options.up = strcmp(*more, "y") == 0 ? FIL_EXPORT_UP_Y : options.up;
+        options.up = strcmp(*more, "z") == 0 ? FIL_EXPORT_UP_Z : options.up;
+        options.to = strcmp(*more, "one") == 0 ? 1 : options.to;
+        options.fps = strcmp(*more, "slow") == 0 ? 10.0 : options.fps;
+    }
     int64_t files = 0;
     status = fil_export(result, (FilExportFormat)kind, &options, folder, "run", &files, error);
     (void)printf("%" PRId64 " files\n", files);
@@ -107,7 +112,7 @@ int main(int argc, char **argv) {
     } else if (argc == 3 && strcmp(argv[1], "count") == 0) {
         status = count(argv[2], &error);
     } else if (argc >= 5 && strcmp(argv[1], "export") == 0) {
-        status = export(argv[2], argv[3], argv[4], argc > 5, &error);
+        status = export(argv[2], argv[3], argv[4], argv + 5, &error);
     } else {
         (void)fputs("usage: make_results write|resume|mend|count|export PATH ...\n", stderr);
         return 2;

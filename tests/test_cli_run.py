@@ -403,7 +403,7 @@ def a_run_is_exported():
     done = run("export", "runs/scene", "--to", "obj")
     assert done.returncode == 0 and done.out == "11 files -> runs/scene/obj\n", (done.out, done.err)
     assert run("export", "runs/scene", "--to", "csv", "--out", "csv").returncode == 0
-    assert run("export", "runs/scene", "--to", "csv", "--y-up", "--out", "turned").returncode == 0
+    assert run("export", "runs/scene", "--to", "csv", "--up", "y", "--out", "turned").returncode == 0
     name, solids = sorted(os.listdir("csv"), key=len)
     tables = []
     for folder in ("csv", "turned"):
@@ -417,7 +417,7 @@ def a_run_is_exported():
     with open(os.path.join("csv", name), encoding="utf-8") as file:
         assert sum(1 for _ in file) > 11 * 10
     fails(3, "exist", "export", "runs/scene", "--to", "obj")
-    assert run("export", "runs/scene", "--to", "obj", "--force", "--every", "5").returncode == 0
+    assert run("export", "runs/scene", "--to", "obj", "--force", "--frames", "::5").returncode == 0
     fails(2, "to which format?", "export", "runs/scene")
     fails(2, "--to is \"ob\"", "export", "runs/scene", "--to", "ob")
 

@@ -574,15 +574,59 @@ static void exports_refuse_what_they_cannot_do(void) {
         CHECK(fil_export(result, (FilExportFormat)format, &options, "/nowhere", name, &files,
                          &error) == FIL_E_IO);
     }
-    options.last = FRAMES;
-    CHECK(fil_export(result, FIL_EXPORT_OBJ, &options, folder, "x", NULL, &error) ==
-          FIL_E_ARGUMENT);
-    CHECK(strstr(error.text, "frames 0 to 6 are asked for; there are 0 to 5") != NULL);
-    options = (FilExportOptions){.first = 1, .last = -2, .every = 2};
-    CHECK(fil_export(result, FIL_EXPORT_OBJ, &options, folder, "part", &files, &error) == FIL_OK);
-    CHECK(files == 2); // frames 1 and 3
-    CHECK(access(path_of("part-000003.obj"), R_OK) == 0);
     CHECK(fil_export_format_name(FIL_EXPORT_FORMAT_COUNT) == NULL);
+    fil_result_discard(result);
+}
+
+// How many of the six frames a slice holds, by the files that come of it.
+static int64_t count_frames(FilResult *result, int64_t from, int64_t to, int64_t stride) {
+    FilExportOptions options = fil_export_options_default();
+    int64_t files = 0;
+    options.from = from;
+    options.to = to;
+    options.stride = stride;
+    options.force = true;
+    return fil_export(result, FIL_EXPORT_OBJ, &options, folder, "part", &files, NULL) == FIL_OK
+               ? files
+               : 0;
+}
+
+static void frames_are_chosen_as_python_does(void) {
+    FilResult *result = open_run(write_run("slices.h5"));
+    CHECK(count_frames(result, 0, INT64_MAX, 1) == FRAMES);
+    CHECK(count_frames(result, 1, -1, 2) == 2); // 1 and 3
+    CHECK(access(path_of("part-000003.obj"), R_OK) == 0);
+    CHECK(count_frames(result, -1, INT64_MAX, 1) == 1);
+    CHECK(count_frames(result, -100, 100, 1) == FRAMES);
+    CHECK(count_frames(result, 0, 100, 100) == 1);
+    CHECK(count_frames(result, 0, INT64_MAX, INT64_MAX) == 1);
+    CHECK(count_frames(result, FRAMES, INT64_MAX, 1) == 0);
+    CHECK(count_frames(result, 3, 3, 1) == 0);
+    CHECK(count_frames(result, INT64_MIN, INT64_MIN, 1) == 0);
+    fil_result_discard(result);
+}
+
+static void bad_options_of_exports_are_named(void) {
+    FilResult *result = open_run(write_run("options.h5"));
+    FilExportOptions good = fil_export_options_default();
+    FilExportOptions options[5];
+    for (int k = 0; k < 5; k++) {
+        options[k] = good;
+    }
+    options[0].from = FRAMES;
+    options[1].stride = 0;
+    options[2].fps = NAN;
+    options[3].tube_sides = 2;
+    options[4].up = FIL_EXPORT_UP_COUNT;
+    static const char *const texts[] = {"frames 6: hold none; there are 0 to 5", "stride is 0",
+                                        "fps is nan; it must be positive", "tube_sides is 2",
+                                        "up is 3"};
+    for (int k = 0; k < 5; k++) {
+        FilError error;
+        CHECK(fil_export(result, FIL_EXPORT_GLB, &options[k], folder, "x", NULL, &error) ==
+              FIL_E_ARGUMENT);
+        CHECK(strstr(error.text, texts[k]) != NULL);
+    }
     fil_result_discard(result);
 }
 
@@ -602,7 +646,9 @@ static void exports_refuse_what_they_cannot_do(void) {
     X(every_allocation_may_fail)                         \
     X(a_checkpoint_comes_back_bit_for_bit)               \
     X(other_and_damaged_checkpoints_are_refused)         \
-    X(exports_refuse_what_they_cannot_do)
+    X(exports_refuse_what_they_cannot_do)                \
+    X(frames_are_chosen_as_python_does)                  \
+    X(bad_options_of_exports_are_named)
 
 static void remove_folder(void) {
     char command[64];

@@ -10,11 +10,14 @@ extern "C" {
 #endif
 
 // One table: the formats, their names and what they are.
-#define FIL_EXPORT_FORMATS(X)                                                              \
-    X(FIL_EXPORT_VTP, "vtp", "VTK: a .vtp file for each frame, and a .pvd with the times") \
-    X(FIL_EXPORT_CSV, "csv", "one text file, a row for each point of each frame")          \
-    X(FIL_EXPORT_NPY, "npy", "NumPy arrays, and a .json that tells rods apart")            \
-    X(FIL_EXPORT_OBJ, "obj", "an .obj file with lines for each frame")
+#define FIL_EXPORT_FORMATS(X)                                                               \
+    X(FIL_EXPORT_USDA, "usda", "USD as text: curves, solids and their motion in one file")  \
+    X(FIL_EXPORT_HAIR, "hair", "Cem Yuksel's .hair: a file with the strands of each frame") \
+    X(FIL_EXPORT_GLB, "glb", "glTF: tubes and solids, of one frame or with their motion")   \
+    X(FIL_EXPORT_VTP, "vtp", "VTK: a .vtp file for each frame, and a .pvd with the times")  \
+    X(FIL_EXPORT_CSV, "csv", "one text file, a row for each point of each frame")           \
+    X(FIL_EXPORT_NPY, "npy", "NumPy arrays, and a .json that tells rods apart")             \
+    X(FIL_EXPORT_OBJ, "obj", "an .obj file with lines and meshes for each frame")
 
 #define FIL_EXPORT_ENUM(code, name, text) code,
 typedef enum FilExportFormat {
@@ -24,14 +27,26 @@ typedef enum FilExportFormat {
 /// "vtp" for FIL_EXPORT_VTP; NULL when out of range.
 FIL_API const char *fil_export_format_name(FilExportFormat format);
 
+// One table: which axis points up.
+#define FIL_EXPORT_UPS(X)                                                        \
+    X(FIL_EXPORT_UP_AUTO, "auto", "what the format wants: y for glb, else z")    \
+    X(FIL_EXPORT_UP_Y, "y", "the world is turned: (x, y, z) becomes (x, z, -y)") \
+    X(FIL_EXPORT_UP_Z, "z", "as in the world")
+
+#define FIL_EXPORT_UP_ENUM(code, name, text) code,
+typedef enum FilExportUp { FIL_EXPORT_UPS(FIL_EXPORT_UP_ENUM) FIL_EXPORT_UP_COUNT } FilExportUp;
+
 typedef struct FilExportOptions {
-    int64_t first, last; ///< frames, counted from 0, both included; last below 0: from the end
-    int64_t every;       ///< 2: every other frame; at least 1
-    bool y_up;           ///< turn the world so that its z axis becomes y
-    bool force;          ///< replace files that exist
+    int64_t from;   ///< frames from..to, as a slice of Python: counted from 0, or from the end
+    int64_t to;     ///< when negative; `to` is left out; INT64_MAX: up to the last
+    int64_t stride; ///< 2: every other frame; at least 1
+    FilExportUp up; ///< y turns the world: (x, y, z) becomes (x, z, -y)
+    double fps;     ///< usda, glb: frames shown in a second; 0: they show in real time
+    int tube_sides; ///< glb: 3 to 64; 0: 8, fewer where there are many points
+    bool force;     ///< replace files that exist
 } FilExportOptions;
 
-/// All frames, z up, replacing nothing.
+/// All frames, in real time, replacing nothing.
 FIL_API FilExportOptions fil_export_options_default(void);
 
 /// Write files named `<folder>/<name>...`; the folder must exist. Files that exist are an error

@@ -10,6 +10,7 @@
 #include "filum/fclib.h"
 #include "filum/friction.h"
 #include "filum/generate.h"
+#include "filum/hair.h"
 #include "filum/look.h"
 #include "filum/matrix.h"
 #include "filum/mesh.h"

@@ -3,6 +3,9 @@
 // Every file appears complete or not at all (io/atomic.h). Whether a name is taken is looked at for
 // all files before the first is written, so that a refusal costs nothing.
 //
+// Frames show in real time unless the user says how many in a second: then frame k shows at k /
+// fps, whatever its time, and velocities on the screen are those of the world divided by `slow`.
+//
 // Turning the world from z up to y up is a quarter turn about x: (x, y, z) -> (x, z, -y).
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "export_parts.h"
@@ -15,13 +18,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define FPS_OF_A_STILL 24.0
+
 #define NAME_OF(code, name, text) name,
 static const char *const names[] = {FIL_EXPORT_FORMATS(NAME_OF)};
 
 static const FilExportKind *const kinds[FIL_EXPORT_FORMAT_COUNT] = {
-    [FIL_EXPORT_VTP] = &fil_export_vtp,
-    [FIL_EXPORT_CSV] = &fil_export_csv,
-    [FIL_EXPORT_NPY] = &fil_export_npy,
+    [FIL_EXPORT_USDA] = &fil_export_usda, [FIL_EXPORT_HAIR] = &fil_export_hair,
+    [FIL_EXPORT_GLB] = &fil_export_glb,   [FIL_EXPORT_VTP] = &fil_export_vtp,
+    [FIL_EXPORT_CSV] = &fil_export_csv,   [FIL_EXPORT_NPY] = &fil_export_npy,
     [FIL_EXPORT_OBJ] = &fil_export_obj,
 };
 
@@ -30,11 +35,40 @@ const char *fil_export_format_name(FilExportFormat format) {
 }
 
 FilExportOptions fil_export_options_default(void) {
-    return (FilExportOptions){.last = -1, .every = 1};
+    return (FilExportOptions){.to = INT64_MAX, .stride = 1};
 }
 
 int64_t fil_export_index(const FilExport *job, int64_t k) {
-    return job->options->first + k * job->options->every;
+    return job->first_frame + k * job->options->stride;
+}
+
+FilStatus fil_export_no_memory(const FilExport *job) {
+    return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
+}
+
+FilStatus fil_export_clock(FilExport *job, FilArena *memory, FilExportClock *clock) {
+    const int64_t count = job->frame_count;
+    double *all = FIL_NEW(memory, double, (count - 1) * job->options->stride + 1);
+    double *time = FIL_NEW(memory, double, count);
+    if (memory->failed) {
+        return fil_export_no_memory(job);
+    }
+    FIL_TRY(fil_result_read_times(job->result, job->first_frame,
+                                  (count - 1) * job->options->stride + 1, all, job->error));
+    for (int64_t k = 0; k < count; k++) {
+        time[k] = all[k * job->options->stride] - all[0];
+    }
+    const bool even = count > 1 && time[1] > 0.0;
+    const double recorded = even ? 1.0 / time[1] : FPS_OF_A_STILL; // a last frame may come early
+    *clock = (FilExportClock){.fps = recorded, .slow = 1.0, .time = time};
+    if (job->options->fps > 0.0) {
+        clock->fps = job->options->fps;
+        clock->slow = even ? recorded / clock->fps : 1.0;
+        for (int64_t k = 0; k < count; k++) {
+            time[k] = (double)k / clock->fps;
+        }
+    }
+    return FIL_OK;
 }
 
 // --- turning -------------------------------------------------------------------------------------
@@ -76,11 +110,11 @@ static void turn_frame(FilExport *job, FilFrame *frame) {
 FilStatus fil_export_read(FilExport *job, int64_t k, FilFrame *frame) {
     FIL_TRY(fil_result_read(job->result, fil_export_index(job, k), frame, job->error));
     fil_arena_reset(&job->scratch);
-    if (job->options->y_up) {
+    if (job->y_up) {
         turn_frame(job, frame);
     }
     if (job->scratch.failed) {
-        return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
+        return fil_export_no_memory(job);
     }
     return FIL_OK;
 }
@@ -93,8 +127,8 @@ static FilStatus make_path(const FilExport *job, int64_t k, const char *suffix,
     if (k >= 0) {
         (void)snprintf(number, sizeof number, "-%06" PRId64, fil_export_index(job, k));
     }
-    const int length =
-        snprintf(path, FIL_PATH_MAX, "%s/%s%s%s", job->folder, job->name, number, suffix);
+    const int length = snprintf(path, FIL_PATH_MAX, "%s/%s%s%s%s", job->folder, job->name,
+                                job->stem, number, suffix);
     if (length < 0 || length >= FIL_PATH_MAX) {
         return fil_fail(job->error, FIL_E_IO, "%s: the name is too long", job->folder);
     }
@@ -128,35 +162,73 @@ static FilStatus check_free(const FilExport *job, int64_t k, const char *suffix)
     return FIL_OK;
 }
 
-static FilStatus check_names(const FilExport *job, const FilExportKind *kind) {
-    for (int64_t k = 0; kind->frame != NULL && k < job->frame_count; k++) {
+static FilStatus check_frame_names(const FilExport *job, const FilExportKind *kind) {
+    for (int64_t k = 0; kind->frame_suffix != NULL && k < job->frame_count; k++) {
         FIL_TRY(check_free(job, k, kind->frame_suffix));
-    }
-    for (int i = 0; kind->run_suffixes[i] != NULL; i++) {
-        FIL_TRY(check_free(job, -1, kind->run_suffixes[i]));
     }
     return FIL_OK;
 }
 
+static FilStatus check_names(const FilExport *job, const FilExportKind *kind) {
+    FIL_TRY(check_frame_names(job, kind));
+    for (int i = 0; kind->run_suffixes[i] != NULL; i++) {
+        FIL_TRY(check_free(job, -1, kind->run_suffixes[i]));
+    }
+    if (kind->side_stem == NULL) {
+        return FIL_OK;
+    }
+    FilExport side = *job;
+    side.stem = kind->side_stem;
+    return check_frame_names(&side, kind);
+}
+
 // --- the call ------------------------------------------------------------------------------------
+
+static FilStatus check_options(const FilExport *job) {
+    const FilExportOptions *options = job->options;
+    if (options->stride < 1) {
+        return fil_fail(job->error, FIL_E_ARGUMENT, "stride is %" PRId64 "; it must be at least 1",
+                        options->stride);
+    }
+    if (!(options->fps >= 0.0 && options->fps <= 1e9)) {
+        return fil_fail(job->error, FIL_E_ARGUMENT, "fps is %g; it must be positive, at most 1e9",
+                        options->fps);
+    }
+    if ((unsigned)options->up >= FIL_EXPORT_UP_COUNT) {
+        return fil_fail(job->error, FIL_E_ARGUMENT, "up is %d; there is no such axis",
+                        (int)options->up);
+    }
+    if (options->tube_sides != 0 && (options->tube_sides < 3 || options->tube_sides > 64)) {
+        return fil_fail(job->error, FIL_E_ARGUMENT, "tube_sides is %d; it must be 3 to 64, or 0",
+                        options->tube_sides);
+    }
+    return FIL_OK;
+}
+
+// An end of a slice: from the end when negative, and never beyond it.
+static int64_t clamp_end(int64_t end, int64_t count) {
+    const int64_t from_start = end < 0 ? end + count : end;
+    return from_start < 0 ? 0 : from_start > count ? count : from_start;
+}
 
 static FilStatus choose_frames(FilExport *job) {
     const FilExportOptions *options = job->options;
     const int64_t held = fil_result_frame_count(job->result);
-    const int64_t last = options->last < 0 ? held + options->last : options->last;
-    if (options->every < 1) {
-        return fil_fail(job->error, FIL_E_ARGUMENT, "every is %" PRId64 "; it must be at least 1",
-                        options->every);
-    }
+    const int64_t from = clamp_end(options->from, held), to = clamp_end(options->to, held);
     if (held == 0) {
         return fil_fail(job->error, FIL_E_ARGUMENT, "there are no frames to export");
     }
-    if (options->first < 0 || last < options->first || last >= held) {
+    if (to <= from) {
+        char end[32] = "";
+        if (options->to != INT64_MAX) {
+            (void)snprintf(end, sizeof end, "%" PRId64, options->to);
+        }
         return fil_fail(job->error, FIL_E_ARGUMENT,
-                        "frames %" PRId64 " to %" PRId64 " are asked for; there are 0 to %" PRId64,
-                        options->first, last, held - 1);
+                        "frames %" PRId64 ":%s hold none; there are 0 to %" PRId64, options->from,
+                        end, held - 1);
     }
-    job->frame_count = (last - options->first) / options->every + 1;
+    job->first_frame = from;
+    job->frame_count = (to - from - 1) / options->stride + 1;
     return FIL_OK;
 }
 
@@ -180,10 +252,15 @@ FilStatus fil_export(FilResult *result, FilExportFormat format, const FilExportO
                      .options = options,
                      .folder = folder,
                      .name = name,
+                     .stem = "",
                      .scratch = fil_arena_make(NULL),
                      .error = error};
     const FilExportKind *kind = kinds[format];
-    FilStatus status = choose_frames(&job);
+    job.y_up = options->up == FIL_EXPORT_UP_AUTO ? kind->is_y_up : options->up == FIL_EXPORT_UP_Y;
+    FilStatus status = check_options(&job);
+    if (status == FIL_OK) {
+        status = choose_frames(&job);
+    }
     if (status == FIL_OK && !options->force) {
         status = check_names(&job, kind);
     }

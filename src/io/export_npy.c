@@ -125,7 +125,7 @@ static FilStatus write_json(FilExport *job, FilFileWriter *writer, const double 
     FIL_TRY(fil_export_begin(job, writer, -1, ".json"));
     fil_file_print(writer, "{\n  \"name\": ");
     print_text(writer, def->name);
-    fil_file_print(writer, ",\n  \"up\": \"%c\",\n  \"frames\": [", job->options->y_up ? 'y' : 'z');
+    fil_file_print(writer, ",\n  \"up\": \"%c\",\n  \"frames\": [", job->y_up ? 'y' : 'z');
     for (int64_t k = 0; k < job->frame_count; k++) {
         fil_file_print(writer, "%s%" PRId64, k > 0 ? ", " : "", fil_export_index(job, k));
     }

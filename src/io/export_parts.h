@@ -14,7 +14,9 @@ typedef struct FilExport {
     const FilResultDef *def;
     const FilExportOptions *options;
     const char *folder, *name;
-    int64_t frame_count;
+    const char *stem; // of the names of files, after `name`; "" at first
+    bool y_up;
+    int64_t first_frame, frame_count;
     int64_t file_count; // written so far
     FilArena scratch;   // reset for each frame
     FilError *error;
@@ -26,14 +28,35 @@ typedef struct FilExportKind {
     FilStatus (*run)(FilExport *job);
     const char *frame_suffix;     // of the frame's file, after its number
     const char *run_suffixes[10]; // of the files of the run, up to a NULL
+    const char *side_stem;        // where frames may have a second file: of its name; or NULL
+    bool is_y_up;                 // by default
 } FilExportKind;
 
-extern const FilExportKind fil_export_vtp, fil_export_csv, fil_export_npy, fil_export_obj;
+extern const FilExportKind fil_export_usda, fil_export_hair, fil_export_glb, fil_export_vtp,
+    fil_export_csv, fil_export_npy, fil_export_obj;
+
+/// Contacts beside the lines of vtp: files of their own.
+#define FIL_VTP_CONTACTS "-contacts"
+FilStatus fil_export_vtp_contacts(FilExport *job) FIL_MUST_CHECK;
+/// A text as XML wants it.
+void fil_export_print_xml(FilFileWriter *writer, const char *text);
+
+/// "there is not enough memory to export".
+FilStatus fil_export_no_memory(const FilExport *job);
 
 /// The number in the result of chosen frame `k`.
 int64_t fil_export_index(const FilExport *job, int64_t k);
 /// Read chosen frame `k`, turned as the options ask; it lives in the result and in scratch.
 FilStatus fil_export_read(FilExport *job, int64_t k, FilFrame *frame) FIL_MUST_CHECK;
+
+/// When the chosen frames show.
+typedef struct FilExportClock {
+    double fps;         // frames in a second
+    double slow;        // a second of the world takes so many on the screen
+    const double *time; // [frame_count] s, from 0 on
+} FilExportClock;
+/// Its array lives in `memory`.
+FilStatus fil_export_clock(FilExport *job, FilArena *memory, FilExportClock *clock) FIL_MUST_CHECK;
 
 /// Begin the file of chosen frame `k`, or of the run (k = -1) with this suffix; end with
 /// fil_export_end(), which counts it.

@@ -181,8 +181,7 @@ static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
     return fil_export_end(job, writer, FIL_OK);
 }
 
-// A name as XML wants it.
-static void print_quoted(FilFileWriter *writer, const char *text) {
+void fil_export_print_xml(FilFileWriter *writer, const char *text) {
     for (const char *c = text; *c != '\0'; c++) {
         const char *const quoted = *c == '&'   ? "&amp;"
                                    : *c == '<' ? "&lt;"
@@ -195,7 +194,7 @@ static void print_quoted(FilFileWriter *writer, const char *text) {
 static FilStatus write_list(FilExport *job) {
     fil_arena_reset(&job->scratch);
     FilFileWriter *writer = FIL_NEW(&job->scratch, FilFileWriter, 1);
-    double *times = FIL_NEW(&job->scratch, double, fil_export_index(job, job->frame_count));
+    double *times = FIL_NEW(&job->scratch, double, fil_export_index(job, job->frame_count - 1) + 1);
     if (job->scratch.failed) {
         return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
     }
@@ -208,12 +207,16 @@ static FilStatus write_list(FilExport *job) {
     for (int64_t k = 0; k < job->frame_count; k++) {
         const int64_t index = fil_export_index(job, k);
         fil_file_print(writer, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"", times[index]);
-        print_quoted(writer, job->name);
+        fil_export_print_xml(writer, job->name);
         fil_file_print(writer, "-%06" PRId64 ".vtp\"/>\n", index);
     }
     fil_file_print(writer, "</Collection>\n</VTKFile>\n");
-    return fil_export_end(job, writer, FIL_OK);
+    FIL_TRY(fil_export_end(job, writer, FIL_OK));
+    return fil_export_vtp_contacts(job);
 }
 
-const FilExportKind fil_export_vtp = {
-    .frame = write_frame, .run = write_list, .frame_suffix = ".vtp", .run_suffixes = {".pvd"}};
+const FilExportKind fil_export_vtp = {.frame = write_frame,
+                                      .run = write_list,
+                                      .frame_suffix = ".vtp",
+                                      .run_suffixes = {".pvd", FIL_VTP_CONTACTS ".pvd"},
+                                      .side_stem = FIL_VTP_CONTACTS};

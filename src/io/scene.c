@@ -56,6 +56,17 @@ const char *fil_scene_item_name(const FilSceneBuild *build, const char *name, in
     return text != NULL ? text : ""; // the arena remembers the failure
 }
 
+const char *fil_scene_path(const FilSceneBuild *build, const char *file) {
+    const char *folder = build->holder->scene.folder;
+    const size_t size = strlen(folder) + strlen(file) + 2;
+    char *path = FIL_NEW(build->arena, char, size);
+    if (path != NULL) {
+        const bool absolute = file[0] == '/';
+        (void)snprintf(path, size, "%s%s%s", absolute ? "" : folder, absolute ? "" : "/", file);
+    }
+    return path;
+}
+
 FilRandom fil_scene_random(const FilSceneBuild *build, int seed, int index) {
     FilRandom random = fil_random_make((uint64_t)(unsigned)build->spec.seed);
     random.state ^= fil_random_bits(&random) + (uint64_t)(unsigned)seed;
@@ -191,8 +202,8 @@ static FilStatus check_names(const FilSceneBuild *build, const char *key) {
 }
 
 static FilStatus build_all(FilSceneBuild *build) {
-    static const char *const named[] = {"rods",  "arrays",    "bundles", "braids", "hairs",
-                                        "knots", "obstacles", "rails",   "bodies"};
+    static const char *const named[] = {"rods",    "arrays", "bundles",   "braids", "hairs",
+                                        "strands", "knots",  "obstacles", "rails",  "bodies"};
     FIL_TRY(allocate(build));
     for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
         FIL_TRY(check_names(build, named[k]));
@@ -205,6 +216,7 @@ static FilStatus build_all(FilSceneBuild *build) {
     FIL_TRY(fil_scene_build_bundles(build));
     FIL_TRY(fil_scene_build_braids(build));
     FIL_TRY(fil_scene_build_hairs(build));
+    FIL_TRY(fil_scene_build_strands(build));
     FIL_TRY(fil_scene_build_knots(build));
     FIL_TRY(fil_scene_check_friction(build));
     FIL_TRY(fil_scene_build_joints(build));
@@ -225,6 +237,7 @@ static FilStatus build_scene(FilSceneBuild *build, const char *text, size_t size
     FIL_TRY(fil_table_decode(&build->decoder, &fil_spec_scene, document.root, &build->spec));
     FIL_TRY(check_times(build));
     copy_settings(build);
+    FIL_TRY(fil_scene_load_strands(build));
     FIL_TRY(fil_scene_count(build, options->memory_limit));
     FIL_TRY(fil_scene_build_materials(build));
     FIL_TRY(fil_scene_build_friction(build));
@@ -273,6 +286,7 @@ FilStatus fil_scene_read_text(const char *name, const char *text, size_t size,
         status = keep_path(build, name);
         if (status == FIL_OK) {
             status = build_scene(build, text, size, options != NULL ? options : &none);
+            fil_scene_drop_strands(build);
         }
     }
     if (status == FIL_OK) {

@@ -4,6 +4,7 @@
 // What the parts of the scene reader share: from the specs of a file to the arrays of a FilScene.
 
 #include "base/random.h"
+#include "filum/hair.h"
 #include "io/spec.h"
 
 typedef struct FilSceneMesh {
@@ -21,6 +22,14 @@ typedef struct FilSceneHolder {
     FilSceneMesh *meshes;
 } FilSceneHolder;
 
+/// Strands of a file that become rods.
+typedef struct FilSceneStrands {
+    FilHair *hair;
+    int *taken; // [count] strands
+    int count;
+    double length; // m, of all of them
+} FilSceneStrands;
+
 /// A scene being made.
 typedef struct FilSceneBuild {
     FilSceneHolder *holder;
@@ -28,6 +37,7 @@ typedef struct FilSceneBuild {
     FilError *error;
     FilDecoder decoder;
     FilSceneSpec spec;
+    FilSceneStrands *strands; // [spec.strands.count]
     FilMaterial *materials;
     FilSceneRod *rods; // room for all; scene.rod_count are made
     FilSceneObstacle *obstacles;
@@ -44,6 +54,9 @@ const char *fil_scene_item_name(const FilSceneBuild *build, const char *name, in
 
 /// Random numbers of item `index` of a generator: they do not depend on how many there are.
 FilRandom fil_scene_random(const FilSceneBuild *build, int seed, int index);
+
+/// A path in a scene, from the folder of the scene; NULL when there is no memory.
+const char *fil_scene_path(const FilSceneBuild *build, const char *file);
 
 /// The world's axes, turned by a rotation vector.
 void fil_scene_turned_axes(const double turn[3], double axis[3][3]);
@@ -122,6 +135,13 @@ double fil_scene_contact_radius(const FilRodSpec *spec);
 /// The start shape of a hair that is combed down from a place with this normal.
 FilStatus fil_scene_lay_hair(FilSceneBuild *build, const FilHairSpec *spec, const double normal[3],
                              FilRodSpec *hair) FIL_MUST_CHECK;
+
+// --- scene_strands.c
+
+/// Read the files of all strands and choose among them, before anything is counted.
+FilStatus fil_scene_load_strands(FilSceneBuild *build) FIL_MUST_CHECK;
+FilStatus fil_scene_build_strands(FilSceneBuild *build) FIL_MUST_CHECK;
+void fil_scene_drop_strands(FilSceneBuild *build);
 
 // --- scene_generate.c, scene_hair.c, scene_knot.c
 

@@ -110,6 +110,11 @@ FilStatus fil_scene_count(FilSceneBuild *build, long long memory_limit) {
         add_rods(&count, &spec->rods.items[k], 1.0, false);
     }
     add_generators(spec, &count);
+    for (int k = 0; k < spec->strands.count; k++) {
+        FilRodSpec rod = spec->strands.items[k].rod;
+        rod.length = build->strands[k].length / fmax(build->strands[k].count, 1.0); // on average
+        add_rods(&count, &rod, build->strands[k].count, true);
+    }
     count.scene_bytes += (double)sizeof(FilSceneBody) * count.bodies;
     count.run_bytes += count.bodies * (PIECE_BYTES + 8.0 * CONTACT_BYTES);
     FilSceneEstimate *estimate = &build->holder->scene.estimate;

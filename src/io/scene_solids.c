@@ -18,15 +18,11 @@ static FilStatus read_mesh(FilSceneBuild *build, const FilTable *table, const Fi
             return FIL_OK;
         }
     }
-    const char *folder = build->holder->scene.folder;
-    const size_t size = strlen(folder) + strlen(spec->file) + 2;
     FilSceneMesh *entry = FIL_NEW_ZEROED(build->arena, FilSceneMesh, 1);
-    char *path = FIL_NEW(build->arena, char, size);
+    const char *path = fil_scene_path(build, spec->file);
     if (build->arena->failed) {
         return fil_scene_no_memory(build);
     }
-    const bool absolute = spec->file[0] == '/';
-    (void)snprintf(path, size, "%s%s%s", absolute ? "" : folder, absolute ? "" : "/", spec->file);
     const FilStatus status =
         fil_mesh_read(path, spec->scale, &build->holder->allocator, &entry->mesh, build->error);
     if (status == FIL_E_NO_MEMORY) {

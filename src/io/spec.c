@@ -18,6 +18,7 @@ static const char *const self_names[] = {"auto", "on", "off", NULL};
 static const char *const shape_names[] = {FIL_SHAPE_TABLE(NAMES3) NULL};
 static const char *const between_names[] = {FIL_MOTION_BETWEEN_TABLE(NAMES2) NULL};
 static const char *const knot_names[] = {"overhand", "figure-eight", "cinquefoil", NULL};
+static const char *const up_names[] = {"z", "y", NULL};
 static const char *const joint_names[] = {FIL_JOINT_TABLE(NAMES2) NULL};
 static const char *const place_names[] = {"root", "tip", NULL};
 static const char *const contact_names[] = {FIL_CONTACT_TABLE(NAMES3) NULL};
@@ -369,6 +370,25 @@ static const FilField hair_fields[] = {
 };
 TABLE(hair, FilHairSpec, "Hairs on a head.");
 
+static const FilField strand_fields[] = {
+    NAMED(FilStrandSpec),
+    FIELD(FilStrandSpec, file, TEXT, "Cem Yuksel's .hair, beside the scene", .required = true),
+    PATTERN(FilStrandSpec),
+    FIELD(FilStrandSpec, scale, NUMBER, "length of its unit", .unit = "m", POSITIVE, DEFAULT("1")),
+    FIELD(FilStrandSpec, up, NAME, "which of its axes points up", .names = up_names,
+          DEFAULT("\"z\"")),
+    FIELD(FilStrandSpec, at, VECTOR, "where its origin is", .unit = "m", ORIGIN),
+    FIELD(FilStrandSpec, turn, VECTOR, "rotation vector about its origin", .unit = "rad", ORIGIN),
+    FIELD(FilStrandSpec, every, COUNT, "take every so many strands, the first one first",
+          BETWEEN(1, MAX_COUNT), DEFAULT("1")),
+    FIELD(FilStrandSpec, shortest, NUMBER, "strands that are not longer are left out", .unit = "m",
+          NOT_NEGATIVE, DEFAULT("0")),
+};
+TABLE(strand, FilStrandSpec,
+      "Strands of a file. Each becomes a rod through its points, with the elements of `rod`; where "
+      "`rod` has no `natural`, the drawn shape is the natural one. The thickness in the file does "
+      "not count.");
+
 static const FilField knot_fields[] = {
     NAMED(FilKnotSpec),
     PATTERN(FilKnotSpec),
@@ -510,6 +530,7 @@ static const FilField scene_fields[] = {
     SCENE(bundles, LIST, "parallel strands", .table = &fil_spec_bundle),
     SCENE(braids, LIST, "plaits", .table = &fil_spec_braid),
     SCENE(hairs, LIST, "hair on heads", .table = &fil_spec_hair),
+    SCENE(strands, LIST, "strands of .hair files", .table = &fil_spec_strand),
     SCENE(knots, LIST, "knotted rods", .table = &fil_spec_knot),
     SCENE(obstacles, LIST, "solids that rods cannot move", .table = &fil_spec_obstacle),
     SCENE(rails, LIST, "rails", .table = &fil_spec_rail),

@@ -174,6 +174,17 @@ typedef struct FilHairSpec {
     FilVarySpec vary;
 } FilHairSpec;
 
+typedef enum FilStrandUp { FIL_STRAND_UP_Z, FIL_STRAND_UP_Y } FilStrandUp;
+
+typedef struct FilStrandSpec {
+    FilRecord head;
+    const char *name, *file;
+    FilRodSpec rod;
+    double scale, at[3], turn[3], shortest;
+    int up; // FilStrandUp
+    int every;
+} FilStrandSpec;
+
 typedef enum FilKnotKind {
     FIL_KNOT_OVERHAND,
     FIL_KNOT_FIGURE_EIGHT,
@@ -259,6 +270,7 @@ typedef struct FilSceneSpec {
     ITEMS(FilBundleSpec) bundles;
     ITEMS(FilBraidSpec) braids;
     ITEMS(FilHairSpec) hairs;
+    ITEMS(FilStrandSpec) strands;
     ITEMS(FilKnotSpec) knots;
     ITEMS(FilSolidSpec) obstacles;
     ITEMS(FilRailSpec) rails;
@@ -295,6 +307,7 @@ typedef struct FilSceneSpec {
     X(curl)                \
     X(laid)                \
     X(vary)                \
+    X(strand)              \
     X(knot)                \
     X(joint)               \
     X(place)               \

@@ -1,0 +1,476 @@
+#!/usr/bin/python3
+"""Exports as the programs of others read them, and .hair files as scenes take them.
+
+Usage: test_foreign.py FILUM MAKE_RESULTS FOLDER [filter]
+
+The readers in foreign/package.json are installed into FOLDER, once.
+"""
+
+import json
+import math
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import traceback
+
+FILUM, MAKE, FOLDER = (os.path.abspath(path) for path in sys.argv[1:4])
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign")
+RODS, POINTS, FRAMES = 3, 8, 4
+
+
+class Skip(Exception):
+    pass
+
+
+def call(*arguments, timeout=100):
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def modules():
+    """The folder of the npm packages, installed when they are missing or others are wanted."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        raise Skip("node or npm is missing")
+    os.makedirs(FOLDER, exist_ok=True)
+    lock = os.path.join(FOLDER, "package-lock.json")
+    with open(os.path.join(SOURCE, "package-lock.json"), encoding="utf-8") as file:
+        wanted = file.read()
+    found = ""
+    if os.path.exists(lock) and os.path.exists(os.path.join(FOLDER, "node_modules")):
+        with open(lock, encoding="utf-8") as file:
+            found = file.read()
+    if found != wanted:
+        for name in ("package.json", ".npmrc", "package-lock.json"):
+            shutil.copyfile(os.path.join(SOURCE, name), os.path.join(FOLDER, name))
+        done = call("npm", "ci", "--prefix", FOLDER, "--ignore-scripts", timeout=250)
+        if done.returncode != 0:
+            os.remove(lock)
+            raise Skip(f"npm cannot install: {done.stderr.strip().splitlines()[-1:]}")
+    return os.path.join(FOLDER, "node_modules")
+
+
+def node(script, file, *more):
+    done = call("node", os.path.join(SOURCE, script), modules(), file, *more)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def value(frame, array, k):
+    """fake_value() of result_fake.h."""
+    return math.sin(0.1 * frame + 0.01 * k + array)
+
+
+def export(folder, kind, *more):
+    """The fake run of make_results in another format."""
+    path, out = folder + "/result.h5", folder + "/out"
+    done = call(MAKE, "write", path, str(FRAMES), str(RODS), str(POINTS), "5")
+    assert done.returncode == 0, done.stderr
+    os.mkdir(out)
+    done = call(MAKE, "export", path, kind, out, *more)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+SCENE = {
+    "name": "all kinds", "duration": 0.04, "step": 0.005, "output": {"every": 0.01},
+    "materials": {"hair": {}}, "friction_default": 0.3,
+    "obstacles": [
+        {"name": "floor", "shape": "plane", "at": [0, 0, -1]},
+        {"name": "head", "shape": "sphere", "radius": 0.1,
+         "motion": {"spin": [0, 0, 3], "velocity": [0.1, 0, 0]}},
+        {"name": "bar", "shape": "capsule", "radius": 0.02, "length": 0.2, "at": [0, 1, 0]},
+        {"name": "pin 2", "shape": "cylinder", "radius": 0.02, "length": 0.2, "at": [0, 2, 0]},
+        {"name": "pin/2", "shape": "box", "size": [0.1, 0.2, 0.3], "at": [0, 3, 0]},
+        {"shape": "mesh", "file": "stone.obj", "at": [0, 4, 0]}],
+    "bodies": [{"shape": "sphere", "radius": 0.05, "at": [1, 0, 0]},
+               {"shape": "sphere", "radius": 0.05, "at": [2, 0, 0]},
+               {"name": "brick", "shape": "box", "size": [0.1, 0.2, 0.3], "at": [3, 0, 0]}],
+    "rods": [{"name": "lone", "root": {"at": [0, 0, 1]}}],
+    "hairs": [{"name": "wig", "count": 5, "on": "head", "rod": {"elements": 3, "length": 0.1}}],
+}
+STONE = "v 0 0 0\nv .1 0 0\nv 0 .1 0\nv 0 0 .1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+
+
+def simulate(folder, scene=None):
+    """A run with solids of all shapes, two groups of rods, and names that are the same but for
+    what is not allowed in USD."""
+    with open(folder + "/scene.json", "w", encoding="utf-8") as file:
+        json.dump(scene or SCENE, file)
+    with open(folder + "/stone.obj", "w", encoding="utf-8") as file:
+        file.write(STONE)
+    done = call(FILUM, "run", folder + "/scene.json", "--out", folder + "/run", "--threads", "1")
+    assert done.returncode == 0, done.stderr
+    return folder + "/run"
+
+
+def export_run(run, kind, *more):
+    done = call(FILUM, "export", run, "--to", kind, *more)
+    assert done.returncode == 0, done.stderr
+    return f"{run}/{kind}"
+
+
+# -------------------------------------------------------------------------------------------- USD
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"-?[\d.]+(?:e[-+]?\d+)?", text)]
+
+
+def block(text, opening):
+    """What stands in the braces after `opening`."""
+    at = text.index("{", text.index(opening))
+    depth, end = 1, at + 1
+    while depth > 0:
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        end += 1
+    return text[at + 1:end - 1]
+
+
+def samples(prim, name):
+    """The time samples of an attribute: {time code: numbers}."""
+    lines = block(prim, name + ".timeSamples").strip().splitlines()
+    return {float(line.split(":")[0]): numbers(line.split(":", 1)[1]) for line in lines}
+
+
+def tinyusdz_reads_the_curves_of_a_run(folder):
+    text = node("read_usda.mjs", export(folder, "usda") + "/run.usda")
+    for line in ("metersPerUnit = 1", 'upAxis = "Z"', "timeCodesPerSecond = 100",
+                 "startTimeCode = 0", "endTimeCode = 3", 'defaultPrim = "World"'):
+        assert line in text, line
+    rod = block(text, 'def BasisCurves "rod_1"')
+    assert 'uniform token type = "linear"' in rod
+    assert numbers(re.search(r"curveVertexCounts = (.*)", rod)[1]) == [POINTS]
+    assert numbers(re.search(r"widths = (.*?) \(", rod)[1]) == [0.002] * POINTS
+    for name, array in (("points", 0), ("velocities", 2)):
+        found = samples(rod, name)
+        assert sorted(found) == [0, 1, 2, 3]
+        for k, row in found.items():
+            want = [value(k, array, 3 * POINTS + j) for j in range(3 * POINTS)]
+            assert all(abs(a - b) < 1e-7 for a, b in zip(row, want)) and len(row) == len(want)
+    box, points = samples(rod, "extent")[2], samples(rod, "points")[2]
+    for axis in range(3):
+        assert abs(box[axis] - (min(points[axis::3]) - 0.001)) < 1e-7
+        assert abs(box[3 + axis] - (max(points[axis::3]) + 0.001)) < 1e-7
+    assert numbers(re.search(r"curveVertexCounts = (.*)", block(text, '"rod_0"'))[1]) == [4, 4]
+
+
+def usd_can_be_shown_slowly_and_with_y_up(folder):
+    text = node("read_usda.mjs", export(folder, "usda", "y", "slow") + "/run.usda")
+    assert 'upAxis = "Y"' in text and "timeCodesPerSecond = 10\n" in text
+    rod = block(text, 'def BasisCurves "rod_2"')
+    x = [value(1, 0, 6 * POINTS + j) for j in range(3)]
+    v = [value(1, 2, 6 * POINTS + j) for j in range(3)]
+    turned = [x[0], x[2], -x[1], 0.1 * v[0], 0.1 * v[2], -0.1 * v[1]]  # a tenth of real time
+    found = samples(rod, "points")[1][:3] + samples(rod, "velocities")[1][:3]
+    assert all(abs(a - b) < 1e-7 for a, b in zip(found, turned)), (found, turned)
+
+
+def tinyusdz_reads_solids_of_all_shapes(folder):
+    text = node("read_usda.mjs", export_run(simulate(folder), "usda") + "/run.usda")
+    head = block(text, 'def Sphere "head"')
+    assert "double radius = 0.1" in head
+    moved = samples(head, "xformOp:translate")
+    assert len(moved) == 5 and abs(moved[4.0][0] - 0.004) < 1e-12
+    turned = samples(head, "xformOp:orient")[4.0]
+    assert abs(turned[0] - math.cos(0.06)) < 1e-9 and abs(turned[3] - math.sin(0.06)) < 1e-9
+    bar = block(text, 'def Capsule "bar"')
+    assert 'axis = "X"' in bar and "height = 0.2" in bar and "timeSamples" not in bar
+    assert "height = 0.2" in block(text, 'def Cylinder "pin_2"')
+    box = block(text, 'def Cube "pin_2__7"')
+    assert "xformOp:scale = (0.1, 0.2, 0.3)" in box
+    assert len(numbers(re.search(r"faceVertexIndices = (.*)", block(text, '"obstacle"'))[1])) == 12
+    assert 'def Mesh "floor"' in text and 'def Sphere "body__1"' in text
+    wig = block(text, 'def BasisCurves "wig"')
+    assert len(numbers(re.search(r"curveVertexCounts = (.*)", wig)[1])) == 5
+    assert 'def BasisCurves "lone"' in text
+
+
+# ------------------------------------------------------------------------------------------- glTF
+
+def read_glb(path):
+    """JSON and data of a binary glTF file."""
+    with open(path, "rb") as file:
+        magic, version, length, size, kind = struct.unpack("<4sIII4s", file.read(20))
+        about = json.loads(file.read(size))
+        more, data_kind = struct.unpack("<I4s", file.read(8))
+        data = file.read()
+    assert (magic, version, kind, data_kind) == (b"glTF", 2, b"JSON", b"BIN\0")
+    assert length == 28 + size + more and len(data) == more
+    return about, data
+
+
+def array(glb, index):
+    about, data = glb
+    accessor = about["accessors"][index]
+    view = about["bufferViews"][accessor["bufferView"]]
+    code = {5126: "f", 5125: "I"}[accessor["componentType"]]
+    width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[accessor["type"]]
+    flat = struct.unpack_from(f"<{width * accessor['count']}{code}", data, view["byteOffset"])
+    return [flat[k:k + width] for k in range(0, len(flat), width)]
+
+
+def is_valid(path):
+    report = json.loads(node("check_glb.mjs", path))
+    issues = report["issues"]
+    assert issues["numErrors"] == 0 and issues["numWarnings"] == 0, issues["messages"][:5]
+    return report["info"]
+
+
+def khronos_finds_nothing_wrong_with_glb(folder):
+    info = is_valid(export(folder, "glb") + "/run.glb")
+    assert info["animationCount"] == 1 and info["hasMorphTargets"]
+    run = simulate(folder)
+    info = is_valid(export_run(run, "glb") + "/run.glb")
+    assert info["animationCount"] == 1 and info["drawCallCount"] == 2 + 8
+    info = is_valid(export_run(run, "glb", "--frames", "-1", "--force", "--sides", "3")
+                    + "/run.glb")
+    assert info["animationCount"] == 0 and not info["hasMorphTargets"]
+
+
+def tubes_of_glb_are_as_thick_as_rods_and_move_with_them(folder):
+    glb = read_glb(export(folder, "glb", "z") + "/run.glb")
+    rod = next(mesh for mesh in glb[0]["meshes"] if mesh["name"] == "rod_1")["primitives"][0]
+    places = array(glb, rod["attributes"]["POSITION"])
+    normals = array(glb, rod["attributes"]["NORMAL"])
+    sides = (len(places) - 2) // POINTS
+    assert sides == 8 and len(rod["targets"]) == FRAMES - 1
+    for k in range(FRAMES):
+        shift = array(glb, rod["targets"][k - 1]["POSITION"]) if k > 0 else None
+        for i in range(POINTS):
+            x = [value(k, 0, 3 * (POINTS + i) + c) for c in range(3)]
+            for j in range(i * sides, (i + 1) * sides):
+                place = [places[j][c] + (shift[j][c] if shift else 0) for c in range(3)]
+                assert abs(math.dist(place, x) - 0.001) < 1e-6
+    triangles = array(glb, rod["indices"])
+    for t in range(0, len(triangles), 3):  # anticlockwise seen from outside
+        a, b, c = (places[triangles[t + j][0]] for j in range(3))
+        e, f = [b[j] - a[j] for j in range(3)], [c[j] - a[j] for j in range(3)]
+        cross = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]]
+        outside = [sum(normals[triangles[t + j][0]][k] for j in range(3)) for k in range(3)]
+        assert sum(p * q for p, q in zip(cross, outside)) > 0, t
+    motion = glb[0]["animations"][0]
+    times = array(glb, motion["samplers"][0]["input"])
+    assert all(abs(t[0] - 0.01 * k) < 1e-7 for k, t in enumerate(times))
+
+
+def y_is_up_in_glb_and_solids_move_as_nodes(folder):
+    glb = read_glb(export_run(simulate(folder), "glb") + "/run.glb")
+    nodes = glb[0]["nodes"]
+    lone = glb[0]["meshes"][nodes[0]["mesh"]]["primitives"][0]
+    assert nodes[0]["name"] == "lone" and nodes[1]["name"] == "wig"
+    assert abs(array(glb, lone["attributes"]["POSITION"])[0][1] - 1) < 1e-3
+    head = [node["name"] for node in nodes].index("head")
+    moves = {channel["target"]["path"]: channel["sampler"]
+             for channel in glb[0]["animations"][0]["channels"]
+             if channel["target"]["node"] == head}
+    assert sorted(moves) == ["rotation", "translation"]
+    last = array(glb, glb[0]["animations"][0]["samplers"][moves["translation"]]["output"])[-1]
+    assert abs(last[0] - 0.004) < 1e-6
+    assert nodes[2]["mesh"] == nodes[3]["mesh"] != nodes[4]["mesh"]  # two equal balls, a brick
+
+
+def three_js_plays_the_motion(folder):
+    path = export(folder, "glb", "z") + "/run.glb"
+    for time in (0.0, 0.01, 0.025, 0.03):
+        meshes = json.loads(node("play_glb.mjs", path, str(time)))
+        k = min(int(time / 0.01 + 1e-9), FRAMES - 2)
+        part = time / 0.01 - k
+        for i in range(POINTS):  # between frames the middle of a ring goes straight
+            ring = meshes["rod_2"][8 * i:8 * i + 8]
+            for c in range(3):
+                j = 3 * (2 * POINTS + i) + c
+                want = (1 - part) * value(k, 0, j) + part * value(k + 1, 0, j)
+                assert abs(sum(x[c] for x in ring) / 8 - want) < 1e-6, (time, i, c)
+    path = export_run(simulate(folder), "glb") + "/run.glb"
+    meshes = json.loads(node("play_glb.mjs", path, "0.04"))
+    assert all(abs(math.dist(x, [0.004, 0, 0]) - 0.1) < 1e-6 for x in meshes["head"])
+    assert all(abs(x[1] + 1) < 1e-6 for x in meshes["floor"])  # y is up
+
+
+def a_glb_that_would_be_huge_is_refused_with_its_size(folder):
+    many, large = folder + "/many.h5", folder + "/large.h5"
+    assert call(MAKE, "write", many, "300", "1", "3", "0").returncode == 0
+    assert call(MAKE, "write", large, "40", "20", "1000", "0").returncode == 0
+    for path, words in ((many, "300 frames are too many for glb, which shows at most 256"),
+                        (large, "40 frames of 1280042 vertices would make a glb of 1.3 GB")):
+        done = call(FILUM, "export", path, "--to", "glb", "--out", folder + "/out", "--sides", "64")
+        assert done.returncode == 3 and words in done.stderr, done.stderr
+        assert "or usda" in done.stderr and os.listdir(folder + "/out") == []
+
+
+# -------------------------------------------------------------------------------------- .hair, obj
+
+def read_hair(path):
+    """Header, numbers of points, points."""
+    with open(path, "rb") as file:
+        data = file.read()
+    magic, strands, points, arrays, segments, thickness = struct.unpack_from("<4sIIIIf", data)
+    assert magic == b"HAIR" and arrays & 2
+    at, counts = 128, [segments + 1] * strands
+    if arrays & 1:
+        counts = [n + 1 for n in struct.unpack_from(f"<{strands}H", data, at)]
+        at += 2 * strands
+    flat = struct.unpack_from(f"<{3 * points}f", data, at)
+    assert sum(counts) == points
+    return thickness, counts, [flat[k:k + 3] for k in range(0, 3 * points, 3)]
+
+
+def hair_files_hold_the_strands_of_a_frame(folder):
+    out = export(folder, "hair")
+    assert sorted(os.listdir(out)) == [f"run-{k:06}.hair" for k in range(FRAMES)]
+    thickness, counts, points = read_hair(out + "/run-000002.hair")
+    assert abs(thickness - 0.002) < 1e-9 and counts == [4, 4, 8, 8]
+    for i, x in enumerate(points):
+        assert all(abs(x[c] - value(2, 0, 3 * i + c)) < 1e-7 for c in range(3))
+
+
+def obj_files_hold_solids_where_they_are(folder):
+    out = export_run(simulate(folder), "obj", "--frames", "-1")
+    vertices, faces, first, name = [], {}, {}, None
+    with open(out + "/run-000004.obj", encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if words[0] == "o":
+                name = words[1]
+                first[name] = len(vertices)
+            elif words[0] == "v":
+                vertices.append([float(word) for word in words[1:]])
+            elif words[0] == "f":
+                faces.setdefault(name, []).append([int(word) - 1 for word in words[1:]])
+    assert sorted(faces) == ["bar", "body", "body__1", "brick", "floor", "head", "obstacle",
+                             "pin_2", "pin_2__7"]
+    for triangle in faces["head"]:
+        for corner in triangle:
+            assert abs(math.dist(vertices[corner], [0.004, 0, 0]) - 0.1) < 1e-9
+    for corner in sum(faces["floor"], []):
+        assert abs(vertices[corner][2] + 1) < 1e-12
+    volume = 0.0
+    for a, b, c in ([vertices[corner] for corner in triangle] for triangle in faces["pin_2__7"]):
+        volume += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
+                   + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6
+    assert abs(volume - 0.1 * 0.2 * 0.3) < 1e-12  # positive: its faces look outwards
+
+
+def vtk_reads_the_contacts_of_a_frame(folder):
+    try:
+        from vtkmodules.util.numpy_support import vtk_to_numpy  # pylint: disable=C0415
+        from vtkmodules.vtkIOXML import vtkXMLPolyDataReader  # pylint: disable=C0415
+    except ImportError as error:
+        raise Skip("vtk is missing") from error
+    out = export(folder, "vtp", "y")
+    names = [name for name in sorted(os.listdir(out)) if "contacts" in name]
+    assert names == [f"run-contacts-{k:06}.vtp" for k in (1, 2, 3)] + ["run-contacts.pvd"]
+    reader = vtkXMLPolyDataReader()
+    reader.SetFileName(out + "/run-contacts-000002.vtp")
+    reader.Update()
+    data = reader.GetOutput()
+    assert data.GetNumberOfPoints() == data.GetNumberOfVerts() == 5
+    arrays = data.GetPointData()
+    force = vtk_to_numpy(arrays.GetArray("force"))
+    for c in range(5):  # an impulse over a step of 1 ms, and z is y now
+        assert abs(force[c] - [100, 1000 * value(2, 20, c), 0]).max() < 1e-3
+        assert tuple(data.GetPoint(c)) == (c, 2, -1)
+        assert arrays.GetArray("state").GetValue(c) == c % 3
+    assert tuple(vtk_to_numpy(arrays.GetArray("normal"))[3]) == (0, 1, 0)
+    assert abs(arrays.GetArray("gap").GetValue(0) - 1e-5) < 1e-9
+    assert abs(arrays.GetArray("mu").GetValue(0) - 0.3) < 1e-6
+
+
+def a_full_disk_leaves_no_file_behind(folder):
+    path = folder + "/result.h5"
+    assert call(MAKE, "write", path, "20", "20", "40", "0").returncode == 0
+    for kind in ("usda", "hair", "glb", "obj"):
+        out = f"{folder}/{kind}"
+        done = call("bash", "-c", 'ulimit -f 4; trap "" XFSZ; exec "$0" "$@"', FILUM, "export",
+                    path, "--to", kind, "--out", out, "--frames", "0:3")
+        assert done.returncode == 3 and "cannot write it: File too large" in done.stderr, (
+            kind, done.stderr)
+        assert os.listdir(out) == [], kind
+
+
+def frames_are_said_as_in_python(folder):
+    path = folder + "/result.h5"
+    assert call(MAKE, "write", path, "12", "1", "4", "0").returncode == 0
+    held = list(range(12))
+    for text, want in (("3", [3]), ("-1", [11]), ("2:5", held[2:5]), ("::4", held[::4]),
+                       ("-3:", held[-3:]), (":-9", held[:-9]), (":", held),
+                       ("5:100:3", held[5::3])):
+        out = f"{folder}/{text}"
+        done = call(FILUM, "export", path, f"--frames={text}", "--to", "obj", "--out", out)
+        assert done.returncode == 0, (text, done.stderr)
+        assert sorted(os.listdir(out)) == [f"result-{k:06}.obj" for k in want], text
+    for text in ("x", "1:x", "1:2:0", "1:2:-1", "1:2:3:4", "1.5", "3-5", "99999999999999999999"):
+        done = call(FILUM, "export", path, f"--frames={text}", "--to", "obj")
+        assert done.returncode == 2 and f'--frames is "{text}"' in done.stderr, (text, done.stderr)
+    done = call(FILUM, "export", path, "--frames", "12", "--to", "obj", "--out", folder + "/no")
+    assert done.returncode == 3 and "frames 12:13 hold none; there are 0 to 11" in done.stderr
+
+
+def a_run_is_the_start_of_another_through_hair(folder):
+    run = simulate(folder)
+    export_run(run, "hair", "--frames", "-1", "--up", "y")
+    again = {"duration": 0.01, "step": 0.005, "friction_default": 0.3,
+             "strands": [{"name": "again", "file": "run/hair/run-000004.hair", "up": "y",
+                          "rod": {"elements": 8}}]}
+    os.mkdir(folder + "/more")
+    again["strands"][0]["file"] = "../run/hair/run-000004.hair"
+    second = simulate(folder + "/more", again)
+    export_run(second, "hair", "--frames", "0", "--up", "y")
+    _, old, points = read_hair(run + "/hair/run-000004.hair")
+    _, new, others = read_hair(second + "/hair/run-000000.hair")
+    assert len(old) == len(new) == 6
+    for k in range(6):  # roots exactly, tips nearly
+        assert math.dist(points[sum(old[:k])], others[sum(new[:k])]) < 1e-6
+        assert math.dist(points[sum(old[:k + 1]) - 1], others[sum(new[:k + 1]) - 1]) < 1e-3
+
+
+def blender_imports_glb(folder):
+    blender = shutil.which("blender")
+    if blender is None:
+        raise Skip("blender is missing")
+    path = export_run(simulate(folder), "glb") + "/run.glb"
+    script = (f"import bpy; bpy.ops.wm.read_factory_settings(use_empty=True); "
+              f"bpy.ops.import_scene.gltf(filepath={path!r}); "
+              f"print('FOUND', sorted(o.name for o in bpy.data.objects))")
+    done = call(blender, "--background", "--factory-startup", "--python-expr", script)
+    assert done.returncode == 0 and "'wig'" in done.stdout and "'head'" in done.stdout, done.stdout
+
+
+# ----------------------------------------------------------------------------------------- runner
+
+TESTS = [tinyusdz_reads_the_curves_of_a_run, usd_can_be_shown_slowly_and_with_y_up,
+         tinyusdz_reads_solids_of_all_shapes, khronos_finds_nothing_wrong_with_glb,
+         tubes_of_glb_are_as_thick_as_rods_and_move_with_them,
+         y_is_up_in_glb_and_solids_move_as_nodes, three_js_plays_the_motion,
+         a_glb_that_would_be_huge_is_refused_with_its_size,
+         hair_files_hold_the_strands_of_a_frame, obj_files_hold_solids_where_they_are,
+         vtk_reads_the_contacts_of_a_frame, a_full_disk_leaves_no_file_behind,
+         frames_are_said_as_in_python, a_run_is_the_start_of_another_through_hair,
+         blender_imports_glb]
+
+
+def main():
+    passed = failed = skipped = 0
+    for test in TESTS:
+        if len(sys.argv) > 4 and sys.argv[4] not in test.__name__:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                test(folder)
+                passed += 1
+                print("ok  ", test.__name__)
+            except Skip as why:
+                skipped += 1
+                print(f"skip {test.__name__}: {why}")
+            except Exception:  # pylint: disable=broad-except
+                failed += 1
+                traceback.print_exc()
+                print("FAIL", test.__name__)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
