@@ -16,11 +16,11 @@ docs/python.md is a tour.
     print(info.residual.scaled, world.contacts["impulse"])
 """
 
-from typing import Any, List
+from typing import Any, Dict, List
 
-from . import _cdef, _structs
+from ._library import VERSION, ffi, lib  # first: it says what is missing
+from . import _cdef  # type: ignore[attr-defined]
 from ._errors import Error
-from ._library import VERSION, ffi, lib
 from ._structs import ENUMS, STRUCTS, dtype_of
 from .friction import (Fclib, FrictionSolution, FrictionWorkspace, Generated, curve_evaluate,
                        fclib_write, friction_check, friction_residual, friction_solve, local_solve,
@@ -52,14 +52,14 @@ def thread_count(requested: int = 0) -> int:
 def _export() -> None:
     """Structs, enums, their members and the constants of the headers, under their names in C."""
     names: List[str] = []
-    for table in (STRUCTS, ENUMS):
-        for name, made in table.items():
-            made.__module__ = __name__
-            globals()[name] = made
-            names.append(name)
-    for made in ENUMS.values():
-        globals().update(made.__members__)
-        names.extend(made.__members__)
+    classes: Dict[str, Any] = {**STRUCTS, **ENUMS}
+    for name, made in classes.items():
+        made.__module__ = __name__
+        globals()[name] = made
+        names.append(name)
+    for members in ENUMS.values():
+        globals().update(members.__members__)
+        names.extend(members.__members__)
     fields = {name: getattr(lib, name) for name in dir(lib) if name.startswith("FIL_")}
     for name, value in {**fields, **_cdef.CONSTANTS}.items():
         globals().setdefault(name, value)

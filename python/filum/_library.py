@@ -5,6 +5,7 @@ beside this package, where the build puts it; the lib folder of the prefix that 
 installed to; where the system looks. It must be of the version that the package was made from.
 """
 
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -14,28 +15,28 @@ HERE = Path(__file__).resolve().parent
 DEBIAN = "on Debian: apt-get install python3-cffi python3-numpy, and run /usr/bin/python3"
 
 try:
-    import numpy  # noqa: F401 (found out here, once, with a sentence that helps)
+    importlib.import_module("numpy")  # found out here, once, with a sentence that helps
     from cffi import FFI
 except ImportError as error:
     raise ImportError(f"filum needs NumPy and cffi, and {sys.executable} has no {error.name}; "
                       f"{DEBIAN}") from error
 try:
-    from . import _cdef
+    from . import _cdef  # type: ignore[attr-defined]
 except ImportError as error:
-    raise ImportError(f"{HERE} holds the sources of the package; `make build` makes the one to use: "
-                      "PYTHONPATH=build/python") from error
+    raise ImportError(f"{HERE} holds the sources of the package; `make build` makes the one to "
+                      "use: PYTHONPATH=build/python") from error
 
 VERSION: str = _cdef.VERSION
 
 
 def _parsed() -> Any:
     try:
-        from . import _cffi  # type: ignore[attr-defined]
-        return _cffi.ffi
-    except ImportError:  # made without cffi: parse now
-        parsed = FFI()
-        parsed.cdef(_cdef.CDEF)
+        from ._cffi import ffi as parsed  # type: ignore[import]
         return parsed
+    except ImportError:  # made without cffi: parse now
+        parsing = FFI()
+        parsing.cdef(_cdef.CDEF)
+        return parsing
 
 
 def _candidates() -> Iterator[str]:
@@ -65,7 +66,7 @@ def _load() -> Any:
             continue
         try:
             version = ffi.string(library.fil_version()).decode()
-        except AttributeError as error:
+        except (AttributeError, ffi.error) as error:
             raise ImportError(f"{path} is not the library of Filum: {error}") from error
         if version != VERSION:
             raise ImportError(f"{path} is version {version} of Filum; this package is {VERSION}")
@@ -74,5 +75,5 @@ def _load() -> Any:
                       f"environment variable FILUM_LIBRARY. Tried: {'; '.join(tried)}")
 
 
-ffi = _parsed()
-lib = _load()
+ffi: Any = _parsed()
+lib: Any = _load()

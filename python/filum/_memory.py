@@ -25,7 +25,7 @@ class Memory:
         self.kept: Dict[Any, Any] = {}  # what the library gave back while views lived
         self.bytes = 0  # that the library holds
         self._handle = ffi.new_handle(self)
-        self.allocator = ffi.new("FilAllocator *", [_resize, self._handle])
+        self.allocator: Any = ffi.new("FilAllocator *", [_resize, self._handle])
 
     def resize(self, block: Any, old_size: int, new_size: int) -> Any:
         if self.leases == 0:

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
 
 import numpy as np
 
-from . import _cdef
+from . import _cdef  # type: ignore[attr-defined]
 from ._errors import Error, defer
 from ._library import ffi, lib
 from ._memory import Lease, Memory, array_at
@@ -127,7 +127,7 @@ class Struct:
     _fields: Dict[str, Any] = {}
     __slots__ = ("_c", "_owner", "_keep", "_prefix", "_readonly")
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, /, **fields: Any) -> None:
         self._set("_c", ffi.new(self._ctype.cname + " *"))
         self._set("_owner", self._c)
         self._set("_keep", {})
@@ -228,8 +228,7 @@ class Struct:
             for field, one in value.items():
                 setattr(part, field, one)
         elif isinstance(value, type(part)):
-            pointer = value._c if ffi.typeof(value._c).kind == "pointer" else ffi.addressof(value._c)
-            ffi.memmove(part._c, pointer, ffi.sizeof(self._fields[name].type))
+            ffi.memmove(part._c, value._c, ffi.sizeof(self._fields[name].type))
             for key in [k for k in self._keep if k.startswith(part._prefix)]:
                 del self._keep[key]
             for key, kept in value._keep.items():
@@ -341,7 +340,8 @@ def _struct_array(ctype: Any, value: Any) -> Tuple[Any, Any]:
     """An array of structs from structs, or from a NumPy array of their type."""
     if isinstance(value, np.ndarray):
         if value.dtype != dtype_of(ctype):
-            raise TypeError(f"an array of {_name(ctype)} has the type filum.dtype_of('{_name(ctype)}')")
+            raise TypeError(f"an array of {_name(ctype)} has the type "
+                            f"filum.dtype_of('{_name(ctype)}')")
         value = np.ascontiguousarray(value)
         return ffi.cast(ffi.typeof(_name(ctype) + " *"), ffi.from_buffer(value)), value
     made = ffi.new(_name(ctype) + "[]", len(value))
@@ -404,11 +404,12 @@ def _make_classes() -> None:
         if ctype is None:
             continue
         if ctype.kind == "enum":
-            members = {text: number for number, text in ctype.elements.items()}
-            ENUMS[name] = enum.IntEnum(name, sorted(members.items(), key=lambda item: item[1]))  # type: ignore
+            members = {text: number for number, text in sorted(ctype.elements.items())}
+            ENUMS[name] = enum.IntEnum(name, members)  # type: ignore
         elif ctype.kind == "struct" and ctype.fields is not None:
-            STRUCTS[name] = type(name, (Struct,), {"_ctype": ctype, "_fields": dict(ctype.fields),
-                                                   "__doc__": docs.get(name, name), "__slots__": ()})
+            body = {"_ctype": ctype, "_fields": dict(ctype.fields), "__slots__": (),
+                    "__doc__": docs.get(name, name)}
+            STRUCTS[name] = type(name, (Struct,), body)
 
 
 _make_classes()

@@ -15,8 +15,8 @@ from .world import _definition
 
 
 class FrictionSolution(NamedTuple):
-    """Impulses r, velocities u = W r + b, velocities v of the bodies (global form), and what came of
-    the solve: FilFrictionInfo, with outcome and residual."""
+    """Impulses r, velocities u = W r + b, velocities v of the bodies (global form), and what came
+    of the solve: FilFrictionInfo, with outcome and residual."""
 
     r: np.ndarray
     u: np.ndarray
@@ -66,9 +66,9 @@ def problem_from_dense(W: Any, b: Any, mu: Any, block_size: int = 3, **fields: A
 
 def problem_from_blocks(start: Any, column: Any, value: Any, b: Any, mu: Any, block_size: int = 3,
                         **fields: Any) -> Any:
-    """u = W r + b with W by block rows: the blocks of row i are value[start[i]:start[i + 1]], in the
-    block columns column[...], ascending. `mu` is one number or one a block. Further fields are those
-    of FilFrictionProblem: kinds, compliance, block_sizes (value is flat then), dof_count."""
+    """u = W r + b with W by block rows: the blocks of row i are value[start[i]:start[i + 1]], in
+    the block columns column[...], ascending. `mu` is one number or one a block. Further fields are
+    those of FilFrictionProblem: kinds, compliance, block_sizes (value is flat then), dof_count."""
     start = np.ascontiguousarray(start, np.int32)
     problem = _problem(lib.FIL_FORM_BLOCKS, len(start) - 1, mu, block_size, {"b": b, **fields})
     problem.blocks.start, problem.blocks.column, problem.blocks.value = start, column, value
@@ -133,7 +133,7 @@ def _kept(problem: Any, name: str) -> Optional[np.ndarray]:
 
 
 def check_problem(problem: Any) -> Any:
-    """Raise unless all arrays are as long as the counts say; the library cannot know. Returns it."""
+    """The problem, if all its arrays are as long as the counts say: the library cannot know."""
     problem.check_arrays()
     sizes = _sizes(problem)
     want = {"b": sizes.sum(), "compliance": (sizes ** 2).sum(), "blocks.start": len(sizes) + 1,
@@ -176,10 +176,10 @@ def _block_values(problem: Any, sizes: np.ndarray) -> Any:
             found["blocks.value"] = (np.repeat(sizes, np.diff(start)) * sizes[column]).sum()
     start, body = _kept(problem, "bodies.start"), _kept(problem, "bodies.body")
     first = _kept(problem, "bodies.body_start")
-    if start is not None and body is not None and first is not None and len(start) == len(sizes) + 1:
+    if start is not None and body is not None and first is not None:
         if np.any((body < 0) | (body >= len(first) - 1)):
             raise Error(f"bodies.body must be 0 to {len(first) - 2}")
-        if body.size == start[-1]:
+        if len(start) == len(sizes) + 1 and body.size == start[-1]:
             count = (np.repeat(sizes, np.diff(start)) * np.diff(first)[body]).sum()
             found["bodies.H"] = found["bodies.HA"] = count
     return found
@@ -245,7 +245,8 @@ def local_solve(W: Any, b: Any, mu: float, r: Any = None, solver: int = 0,
     d = b.size
     if W.shape != (d, d) or not 1 <= d <= 6:
         raise Error(f"W has the shape {W.shape} and b {b.shape}; they must be d x d and d, d <= 6")
-    for name, number, known in (("solver", solver, "FilLocalSolver"), ("kind", kind, "FilBlockKind")):
+    for name, number, known in (("solver", solver, "FilLocalSolver"),
+                                ("kind", kind, "FilBlockKind")):
         if not 0 <= number < len(ENUMS[known]) - 1:
             raise Error(f"{name} is {number}; it must be a {known}")
     found = np.zeros(d) if r is None else np.array(r, np.float64).reshape(d)
@@ -270,7 +271,7 @@ def watch_callback(watch: Callable[[Any, np.ndarray, np.ndarray], None]) -> Any:
 # --- problems of others, problems from a seed ----------------------------------------------------
 
 class Fclib(Handle):
-    """A friction problem read from a file of FCLIB: problem, title, description, guess, solution."""
+    """A friction problem from a file of FCLIB: problem, title, description, guess, solution."""
 
     _noun = "file"
 
@@ -352,8 +353,8 @@ class Generated(Handle):
 
 def curve_evaluate(s: Sequence[float], curve: Optional[Struct] = None,
                    **fields: Any) -> Tuple[np.ndarray, Any]:
-    """Poses (an array of FilPose) at places s of a FilCurve, and FilCurveInfo. `coefficients` has the
-    shape [degree + 1, 3]."""
+    """Poses (an array of FilPose) at places s of a FilCurve, and FilCurveInfo. `coefficients` has
+    the shape [degree + 1, 3]."""
     given = _definition("FilCurve", curve, fields)
     coefficients = _kept(given, "coefficients")
     if coefficients is not None and coefficients.size != 3 * (given.degree + 1):

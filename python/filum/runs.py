@@ -1,4 +1,4 @@
-"""Scenes brought to life, and runs: files of frames. See filum/scene.h, stage.h, record.h, result.h."""
+"""Scenes brought to life, and runs. See filum/scene.h, stage.h, record.h and result.h."""
 
 import os
 import threading
@@ -98,7 +98,8 @@ class Frame:
         if not lib.fil_field_is_known(number, self._frame):
             raise Error(f"this run does not know {_field_name(number)}")
         values = np.zeros(self.def_.point_count)
-        lib.fil_field_compute(number, self.def_._c, self._frame, ffi.from_buffer("double[]", values))
+        lib.fil_field_compute(number, self.def_._c, self._frame,
+                              ffi.from_buffer("double[]", values))
         return values
 
     def copy(self) -> "Frame":
@@ -171,7 +172,7 @@ class RecorderCore:
 
     def def_(self, world: World) -> Any:
         c = ffi.new("FilResultDef *", lib.fil_recorder_def(self.pointer(world)))
-        made_struct = borrowed("FilResultDef", c, (c, self.handle, world), self.memory)
+        made_struct = borrowed("FilResultDef", c, (c, world), self.memory)
         object.__setattr__(made_struct, "_readonly", False)  # texts and seed are for the caller
         return made_struct
 
@@ -182,7 +183,7 @@ class RecorderCore:
             recorder = self.pointer(world)
             call(lib.fil_recorder_frame, recorder, c)
         number = self.number
-        return Frame(c, self.def_(world), (c, self.handle, world), self.memory,
+        return Frame(c, self.def_(world), (c, world), self.memory,
                      lambda: self.number == number)
 
 
@@ -342,7 +343,8 @@ class Result(Handle):
 
     def export(self, format: Union[str, int], folder: Any, name: str,
                options: Optional[Struct] = None, **fields: Any) -> int:
-        """Write files of another format, "vtp" for example; how many. FilExportOptions, or fields."""
+        """Write files of another format, "vtp" for example; how many. FilExportOptions, or its
+        fields."""
         given = _definition("FilExportOptions", options, fields)
         count = ffi.new("int64_t *")
         self._number += 1

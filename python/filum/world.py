@@ -1,4 +1,4 @@
-"""Worlds and what is in them: rods, rigid bodies, obstacles, joints. See filum/world.h and rod.h."""
+"""Worlds and what is in them: rods, rigid bodies, obstacles, joints. See filum/world.h."""
 
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
@@ -46,7 +46,8 @@ class Mesh(Handle):
     def __init__(self, vertices: Any, triangles: Any) -> None:
         places = np.ascontiguousarray(vertices, np.float64)
         corners = np.ascontiguousarray(triangles, np.int32)
-        for name, array in (("vertices", places), ("triangles", corners)):
+        arrays: List[Tuple[str, np.ndarray]] = [("vertices", places), ("triangles", corners)]
+        for name, array in arrays:
             if array.ndim != 2 or array.shape[1] != 3:
                 raise Error(f"{name} have the shape {array.shape}; it must be (count, 3)")
         memory = Memory()
@@ -84,7 +85,7 @@ class Rod(Handle):
 
     _noun = "rod"
 
-    def __init__(self, def_: Optional[Struct] = None, **fields: Any) -> None:
+    def __init__(self, def_: Optional[Struct] = None, /, **fields: Any) -> None:
         given = _definition("FilRodDef", def_, fields)
         memory = Memory()
         pointer = made(lib.fil_rod_create, "FilRod", given._c, memory.allocator)
@@ -234,7 +235,7 @@ class Rod(Handle):
             call(lib.fil_rod_hold_shape, rod)
 
     def equilibrium(self, settings: Optional[Struct] = None, **fields: Any) -> Any:
-        """Bring the rod to rest in an equilibrium: FilStaticsInfo. FilStaticsSettings, or fields."""
+        """Bring the rod to an equilibrium: FilStaticsInfo. FilStaticsSettings, or its fields."""
         given = _definition("FilStaticsSettings", settings, fields)
         info = STRUCTS["FilStaticsInfo"]()
         with self._changing() as rod:
@@ -279,7 +280,7 @@ class Rigid(Handle):
 
     _noun = "rigid body"
 
-    def __init__(self, def_: Optional[Struct] = None, **fields: Any) -> None:
+    def __init__(self, def_: Optional[Struct] = None, /, **fields: Any) -> None:
         given = _definition("FilRigidDef", def_, fields)
         memory = Memory()
         pointer = made(lib.fil_rigid_create, "FilRigid", given._c, memory.allocator)
@@ -400,7 +401,7 @@ class World(Handle):
 
     _noun = "world"
 
-    def __init__(self, def_: Optional[Struct] = None, **fields: Any) -> None:
+    def __init__(self, def_: Optional[Struct] = None, /, **fields: Any) -> None:
         given = _definition("FilWorldDef", def_, fields)
         memory = Memory()
         pointer = made(lib.fil_world_create, "FilWorld", given._c, memory.allocator)
@@ -420,6 +421,7 @@ class World(Handle):
         if self._owner is not None:
             raise Error("this world belongs to a stage: destroy that")
         self._destroy()
+        self._recorder = None
 
     # what is in it
 
@@ -562,7 +564,8 @@ class World(Handle):
             self._recorder = RecorderCore(self)
         return self._recorder.frame(self)
 
-    def watch_problems(self, watch: Optional[Callable[[Any, np.ndarray, np.ndarray], None]]) -> None:
+    def watch_problems(self,
+                       watch: Optional[Callable[[Any, np.ndarray, np.ndarray], None]]) -> None:
         """Call watch(problem, r, fresh) with every friction problem before it is solved: a
         FilFrictionProblem, first guesses, and which of them are new. All lives during the call."""
         from .friction import watch_callback
@@ -606,5 +609,3 @@ class World(Handle):
     def remove_joint(self, joint: int) -> None:
         with self._changing() as world:
             call(lib.fil_world_remove_joint, world, joint)
-
-

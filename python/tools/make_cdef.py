@@ -3,12 +3,12 @@
 
     make_cdef.py --compiler CC --include FOLDER --version VERSION --out FOLDER
 
-_cdef.py holds the declarations as text. _cffi.py holds the same, parsed, so that `import filum` does
-not take most of a second; it is left out where this Python has no cffi.
+_cdef.py holds the declarations as text. _cffi.py holds the same, parsed, so that `import filum`
+does not take most of a second; it is left out where this Python has no cffi.
 
 The C preprocessor expands the tables of the headers; what comes from other headers, attributes and
-directives are dropped, comments are kept: they are what help() shows. Nothing is written by hand, so
-that Python and C cannot drift apart; tests/layout.c compares the result with the C compiler.
+directives are dropped, comments are kept: they are what help() shows. Nothing is written by hand,
+so that Python and C cannot drift apart; a test compares the result with the C compiler.
 """
 
 import argparse
@@ -31,8 +31,8 @@ CONSTANT = re.compile(r"^#define (FIL_[A-Z0-9_]+) (\d+|\d*\.?\d+e[+-]?\d+)$", re
 
 
 def preprocess(compiler, include, options):
-    command = [compiler, "-E", "-std=c17", "-D__attribute__(x)=", f"-I{include}", *options, "-x", "c",
-               os.path.join(include, "filum", "filum.h")]
+    command = [compiler, "-E", "-std=c17", "-D__attribute__(x)=", f"-I{include}", *options, "-x",
+               "c", os.path.join(include, "filum", "filum.h")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
@@ -88,7 +88,7 @@ def main():
     if '"""' in cdef:
         sys.exit("the headers hold three quotes in a row")
     with open(os.path.join(given.out, "_cdef.py"), "w", encoding="utf-8") as file:
-        file.write('"""Made by python/tools/make_cdef.py from the public headers. Do not edit."""\n\n')
+        file.write('"""Made by python/tools/make_cdef.py from the public headers."""\n\n')
         file.write(f"VERSION = {given.version!r}\n\nCONSTANTS = {{\n")
         file.writelines(f"    {name!r}: {value!r},\n" for name, value in sorted(numbers.items()))
         file.write(f'}}\n\nCDEF = r"""\n{cdef}"""\n')
