@@ -1,0 +1,436 @@
+"""The structs and enums of C as Python classes of the same names, made from the headers.
+
+A struct behaves as in C: FilRodDef().section.radius = 1e-3. It starts from the library's defaults
+where there are any, else from zeros (a FilPose from the axes of the world). Numbers are numbers,
+arrays of numbers are NumPy views of the struct's own memory, structs within it are views too. A
+pointer takes a NumPy array (not copied when it has the type and the order that C wants), a list of
+structs, or a Python function; what it points to lives as long as the struct.
+"""
+
+import difflib
+import enum
+import keyword
+import re
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
+
+import numpy as np
+
+from . import _cdef  # type: ignore[attr-defined]
+from ._errors import Error, defer
+from ._library import ffi, lib
+from ._memory import Lease, Memory, array_at
+
+# What pointers point to: fields of the same struct that count, then numbers.
+ARRAYS: Dict[str, Dict[str, Tuple[Any, ...]]] = {
+    "FilRodDef": {"element_lengths": ("element_count",), "sections": ("element_count",),
+                  "natural_curvatures": ("natural_count", 3),
+                  "start_curvatures": ("start_count", 3), "joints": ("element_count",),
+                  "loads": ("load_count",)},
+    "FilMotion": {"keys": ("key_count",)},
+    "FilFrictionProblem": {"block_sizes": ("block_count",), "kinds": ("block_count",),
+                           "mu": ("block_count",)},
+    "FilResultDef": {"rods": ("rod_count",), "lines": ("line_count",), "points": ("point_count",),
+                     "rigids": ("rigid_count",), "obstacles": ("obstacle_count",),
+                     "meshes": ("mesh_count",)},
+    "FilResultMesh": {"vertices": ("vertex_count", 3), "triangles": ("triangle_count", 3)},
+    "FilScene": {"materials": ("material_count",), "rods": ("rod_count",),
+                 "obstacles": ("obstacle_count",), "bodies": ("body_count",),
+                 "joints": ("joint_count",), "events": ("event_count",),
+                 "friction": ("material_count", "material_count")},
+    "FilCheckpoint": {"state": ("state_count",)},
+}
+# Counts that say nothing but how long an array is: set with the array.
+FOLLOWING = {"natural_count", "start_count", "load_count", "key_count"}
+
+ENUMS: Dict[str, Type[enum.IntEnum]] = {}
+STRUCTS: Dict[str, Type["Struct"]] = {}
+
+
+# --- types of NumPy ------------------------------------------------------------------------------
+
+_dtypes: Dict[Any, np.dtype] = {}
+
+
+def dtype_of(ctype: Any) -> np.dtype:
+    """The NumPy type with the layout of a type of C. Pointers are whole numbers in it."""
+    if isinstance(ctype, str):
+        ctype = ffi.typeof(ctype)
+    if ctype not in _dtypes:
+        _dtypes[ctype] = _make_dtype(ctype)
+    return _dtypes[ctype]
+
+
+def _make_dtype(ctype: Any) -> np.dtype:
+    size = ffi.sizeof(ctype)
+    if ctype.kind == "struct":
+        fields = ctype.fields
+        return np.dtype({"names": [name for name, _ in fields],
+                         "formats": [dtype_of(field.type) for _, field in fields],
+                         "offsets": [field.offset for _, field in fields], "itemsize": size})
+    if ctype.kind == "array":
+        if ctype.item.cname == "char":
+            return np.dtype(f"S{size}")
+        item = dtype_of(ctype.item)
+        return np.dtype((item.base, (ctype.length, *item.shape)))
+    if ctype.kind == "pointer" or ctype.kind == "function":
+        return np.dtype(np.uintp)
+    if ctype.cname == "_Bool":
+        return np.dtype(np.bool_)
+    if ctype.cname in ("double", "float"):
+        return np.dtype(f"f{size}")
+    signed = ctype.kind == "enum" or int(ffi.cast(ctype, -1)) < 0  # enums of ours start at 0
+    return np.dtype(f"{'i' if signed else 'u'}{size}")
+
+
+# --- functions that C calls ----------------------------------------------------------------------
+
+def _callback(ctype: Any, function: Callable[..., Any]) -> Any:
+    """`function` for C: the pointer `user` is left out, structs come as structs. What it raises is
+    raised again when the library returns; until then it counts as None, or False."""
+    shown = [k for k, kind in enumerate(ctype.args) if kind.cname != "void *"]
+
+    def called(*arguments: Any) -> Any:
+        try:
+            answer = function(*(_shown(arguments[k]) for k in shown))
+            return bool(answer) if ctype.result.cname == "_Bool" else None
+        except BaseException as error:  # noqa: B902 (it travels on, see defer())
+            defer(error)
+            return False if ctype.result.cname == "_Bool" else None
+
+    return ffi.callback(ctype, called)
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, ffi.CData):
+        kind = ffi.typeof(value)
+        if kind.kind == "pointer" and kind.item.kind == "struct":
+            return STRUCTS[_name(kind.item)]._at(value, None)
+        if kind.kind == "pointer" and kind.item.cname == "char":
+            return _text(value)
+    return value
+
+
+def _name(ctype: Any) -> str:
+    return ctype.cname.replace("struct ", "").replace("enum ", "").replace(" const", "")
+
+
+def _text(pointer: Any) -> Optional[str]:
+    return None if pointer == ffi.NULL else ffi.string(pointer).decode("utf-8", "replace")
+
+
+# --- structs -------------------------------------------------------------------------------------
+
+class Struct:
+    """A struct of C. Fields have the names, units and meaning that they have there."""
+
+    _ctype: Any = None
+    _fields: Dict[str, Any] = {}
+    __slots__ = ("_c", "_owner", "_keep", "_prefix", "_readonly")
+
+    def __init__(self, /, **fields: Any) -> None:
+        self._set("_c", ffi.new(self._ctype.cname + " *"))
+        self._set("_owner", self._c)
+        self._set("_keep", {})
+        self._set("_prefix", "")
+        self._set("_readonly", False)
+        _start(self)
+        for name, value in fields.items():
+            setattr(self, name, value)
+
+    @classmethod
+    def _at(cls, pointer: Any, owner: Any, keep: Optional[Dict[str, Any]] = None, prefix: str = "",
+            readonly: bool = False) -> Any:
+        """The struct that lies at `pointer`; `owner` is what keeps it there."""
+        made = cls.__new__(cls)
+        for name, value in (("_c", pointer), ("_owner", owner), ("_prefix", prefix),
+                            ("_keep", {} if keep is None else keep), ("_readonly", readonly)):
+            made._set(name, value)
+        return made
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _field(self, name: str) -> Tuple[str, Any]:
+        if name.endswith("_") and keyword.iskeyword(name[:-1]):
+            name = name[:-1]  # def_, for def is a word of Python
+        if name not in self._fields:
+            near = difflib.get_close_matches(name, self._fields, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise AttributeError(f"{type(self).__name__} has no field {name}{hint}")
+        return name, self._fields[name].type
+
+    # reading
+
+    def __getattr__(self, name: str) -> Any:
+        name, ctype = self._field(name)
+        value = getattr(self._c, name)
+        if ctype.kind == "struct":
+            return STRUCTS[_name(ctype)]._at(ffi.addressof(self._c, name), self._owner, self._keep,
+                                             f"{self._prefix}{name}.", self._readonly)
+        if ctype.kind == "array":
+            return self._get_array(value, ctype)
+        if ctype.kind == "pointer":
+            return self._get_pointer(name, value, ctype)
+        if ctype.kind == "function":
+            return self._keep.get(self._prefix + name, (None, None))[1]
+        if ctype.kind == "enum":
+            return as_enum(ctype, value)
+        return value
+
+    def _get_array(self, value: Any, ctype: Any) -> Any:
+        if ctype.item.cname == "char":
+            return ffi.string(value).decode("utf-8", "replace")
+        kind = dtype_of(ctype)
+        return array_at(value, kind.shape, kind.base, self._owner, self._readonly)
+
+    def _get_pointer(self, name: str, value: Any, ctype: Any) -> Any:
+        kept = self._keep.get(self._prefix + name)
+        if kept is not None:
+            return kept[1]
+        if value == ffi.NULL:
+            return None
+        if ctype.item.cname.startswith("char"):
+            return _text(value)
+        shape = ARRAYS.get(type(self).__name__, {}).get(name)
+        if shape is None:
+            if ctype.item.kind == "struct" and _name(ctype.item) in STRUCTS:
+                return STRUCTS[_name(ctype.item)]._at(value, self._owner, None, "", True)
+            return value
+        counts = tuple(getattr(self._c, n) if isinstance(n, str) else n for n in shape)
+        if ctype.item.kind == "struct" and _has_pointers(ctype.item):
+            made = STRUCTS[_name(ctype.item)]
+            return [made._at(value + k, self._owner, None, "", True)
+                    for k in range(counts[0])]
+        return array_at(value, counts, dtype_of(ctype.item), self._owner)
+
+    # writing
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        name, ctype = self._field(name)
+        if self._readonly:
+            raise AttributeError(f"this {type(self).__name__} belongs to the library: read only")
+        if ctype.kind == "struct":
+            self._set_struct(name, value)
+        elif ctype.kind == "array" and ctype.item.cname == "char":
+            setattr(self._c, name, value.encode()[:ctype.length - 1])
+        elif ctype.kind == "array":
+            getattr(self, name)[...] = value
+        elif ctype.kind == "pointer" and ctype.item.kind == "function" or ctype.kind == "function":
+            self._set_function(name, ctype, value)
+        elif ctype.kind == "pointer":
+            self._set_pointer(name, ctype, value)
+        else:
+            setattr(self._c, name, bool(value) if ctype.cname == "_Bool" else value)
+
+    def _set_struct(self, name: str, value: Any) -> None:
+        part = getattr(self, name)
+        if isinstance(value, dict):
+            for field, one in value.items():
+                setattr(part, field, one)
+        elif isinstance(value, type(part)):
+            ffi.memmove(part._c, value._c, ffi.sizeof(self._fields[name].type))
+            for key in [k for k in self._keep if k.startswith(part._prefix)]:
+                del self._keep[key]
+            for key, kept in value._keep.items():
+                if key.startswith(value._prefix):
+                    self._keep[part._prefix + key[len(value._prefix):]] = kept
+        else:
+            raise TypeError(f"{name} is a {type(part).__name__}; it takes one, or a dict of fields")
+
+    def _set_function(self, name: str, ctype: Any, value: Any) -> None:
+        key = self._prefix + name
+        self._keep.pop(key, None)
+        if value is None:
+            setattr(self._c, name, ffi.NULL)
+        elif isinstance(value, STRUCTS["FilMotion"]) and name == "motion":
+            value.check_arrays()
+            self._c.motion, self._c.user = lib.fil_motion_apply, value._c
+            self._keep[key] = (value, value)
+        elif isinstance(value, ffi.CData):
+            setattr(self._c, name, value)
+        elif callable(value):
+            made = _callback(ctype, value)
+            setattr(self._c, name, made)
+            self._keep[key] = (made, value)
+        else:
+            raise TypeError(f"{name} takes a function")
+
+    def _set_pointer(self, name: str, ctype: Any, value: Any) -> None:
+        key = self._prefix + name
+        if value is None or isinstance(value, ffi.CData):
+            setattr(self._c, name, ffi.NULL if value is None else value)
+            self._keep.pop(key, None)
+            return
+        if isinstance(value, str):
+            pointer = kept = ffi.new("char[]", value.encode())
+        elif isinstance(value, Struct):
+            pointer, kept = value._c, value
+        elif hasattr(value, "_pointer"):  # a mesh, for example
+            pointer, kept = value._pointer, value
+        elif ctype.item.kind == "struct":
+            pointer, kept = _struct_array(ctype.item, value)
+        else:
+            value = np.ascontiguousarray(value, dtype_of(ctype.item))
+            # cffi gives an address of the right type; `value` itself keeps the memory
+            pointer, kept = ffi.cast(ctype, ffi.from_buffer(value, require_writable=False)), value
+        setattr(self._c, name, pointer)
+        self._keep[key] = (kept, value)
+        count = ARRAYS.get(type(self).__name__, {}).get(name, (None,))[0]
+        if count in FOLLOWING:
+            setattr(self._c, count, _length(value, ARRAYS[type(self).__name__][name]))
+
+    # using
+
+    def check_arrays(self) -> None:
+        """Raise when an array is not as long as the struct's counts say."""
+        for name, shape in ARRAYS.get(type(self).__name__, {}).items():
+            kept = self._keep.get(self._prefix + name)
+            if kept is None:
+                continue
+            want = int(np.prod([getattr(self._c, n) if isinstance(n, str) else n for n in shape]))
+            have = np.size(kept[1]) if not isinstance(kept[1], (list, tuple)) else (
+                len(kept[1]) * int(np.prod(shape[1:], dtype=int)))
+            if have != want:
+                rule = " x ".join(f"{n} ({getattr(self._c, n)})" if isinstance(n, str) else str(n)
+                                  for n in shape)
+                raise Error(f"{self._prefix}{name} holds {have} numbers; it must hold {rule}")
+
+    def lasting(self) -> List[Any]:
+        """What the library goes on using after the call that took the struct: functions, meshes."""
+        return [kept for kept, _ in self._keep.values() if not isinstance(kept, np.ndarray)]
+
+    def __dir__(self) -> List[str]:
+        return list(self._fields)
+
+    def __repr__(self) -> str:
+        shown = []
+        for name, field in self._fields.items():
+            value = getattr(self, name)
+            if field.type.kind in ("pointer", "function"):
+                if value is None:
+                    continue
+                if isinstance(value, (list, np.ndarray)):
+                    value = f"<{len(value)}>"
+            elif isinstance(value, np.ndarray):
+                value = value.tolist()
+            elif isinstance(value, enum.IntEnum):
+                value = value.name
+            shown.append(f"{name}={value}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __eq__(self, other: Any) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return repr(self) == repr(other)
+
+
+def _length(value: Any, shape: Tuple[Any, ...]) -> int:
+    if isinstance(value, np.ndarray):
+        return value.size // int(np.prod(shape[1:], dtype=int))
+    return len(value)
+
+
+def _has_pointers(ctype: Any) -> bool:
+    return any(field.type.kind in ("pointer", "function")
+               or (field.type.kind == "struct" and _has_pointers(field.type))
+               for _, field in ctype.fields)
+
+
+def _struct_array(ctype: Any, value: Any) -> Tuple[Any, Any]:
+    """An array of structs from structs, or from a NumPy array of their type."""
+    if isinstance(value, np.ndarray):
+        if value.dtype != dtype_of(ctype):
+            raise TypeError(f"an array of {_name(ctype)} has the type "
+                            f"filum.dtype_of('{_name(ctype)}')")
+        value = np.ascontiguousarray(value)
+        return ffi.cast(ffi.typeof(_name(ctype) + " *"), ffi.from_buffer(value)), value
+    made = ffi.new(_name(ctype) + "[]", len(value))
+    for k, one in enumerate(value):
+        if not isinstance(one, STRUCTS[_name(ctype)]):
+            raise TypeError(f"this takes a list of {_name(ctype)}, not of {type(one).__name__}")
+        made[k] = one._c[0]
+    return made, (made, list(value))
+
+
+def as_enum(ctype: Any, value: int) -> int:
+    known = ENUMS.get(_name(ctype))
+    try:
+        return known(value) if known is not None else value
+    except ValueError:
+        return value
+
+
+# --- what they start from, and the classes themselves --------------------------------------------
+
+_defaults: Dict[str, Optional[str]] = {}
+
+
+def _default_of(name: str) -> Optional[str]:
+    """fil_rod_def_default for FilRodDef, where there is one without parameters."""
+    words = re.sub(r"(?<!^)([A-Z])", r"_\1", name[3:]).lower()
+    function = f"fil_{words}_default"
+    return function if f" {function}(void);" in _cdef.CDEF else None
+
+
+def _start(made: Struct) -> None:
+    name = type(made).__name__
+    if name not in _defaults:
+        _defaults[name] = _default_of(name)
+    default = _defaults[name]
+    if default is not None:
+        made._c[0] = getattr(lib, default)()
+    elif name == "FilPose":
+        made.axis[...] = np.eye(3)
+    elif name in ("FilObstacleDef", "FilSceneObstacle", "FilSceneBody"):
+        made.pose.axis[...] = np.eye(3)
+
+
+def _docs() -> Dict[str, str]:
+    """Each struct as the header has it, with the comment before it."""
+    parts = re.split(r"^typedef struct (\w+) \{\n", _cdef.CDEF, flags=re.MULTILINE)
+    found = {}
+    for before, name, after in zip(parts[0::2], parts[1::2], parts[2::2]):
+        comment = before[before.rstrip("\n").rfind("\n\n"):] if before.endswith("\n") else ""
+        about = [line[4:] for line in comment.splitlines() if line.startswith("/// ")]
+        body = after[:after.find(f"\n}} {name};")]
+        found[name] = "\n".join([*about, *([""] if about else []), body])
+    return found
+
+
+def _make_classes() -> None:
+    docs = _docs()
+    for name in ffi.list_types()[0]:
+        ctype = ffi.typeof(name) if name.startswith("Fil") and name != "FilProblemWatch" else None
+        if ctype is None:
+            continue
+        if ctype.kind == "enum":
+            members = {text: number for number, text in sorted(ctype.elements.items())}
+            ENUMS[name] = enum.IntEnum(name, members)  # type: ignore
+        elif ctype.kind == "struct" and ctype.fields is not None:
+            body = {"_ctype": ctype, "_fields": dict(ctype.fields), "__slots__": (),
+                    "__doc__": docs.get(name, name)}
+            STRUCTS[name] = type(name, (Struct,), body)
+
+
+_make_classes()
+
+
+def value_of(name: str, function: Any, *arguments: Any) -> Any:
+    """What a function of C writes to its last parameter, a struct."""
+    pointer = ffi.new(name + " *")
+    made = STRUCTS[name]._at(pointer, pointer)
+    function(*arguments, pointer)
+    return made
+
+
+def borrowed(name: str, pointer: Any, owner: Any, memory: Memory) -> Any:
+    """A struct in memory of the library, to be read; that memory stays while it is looked at."""
+    return STRUCTS[name]._at(pointer, Lease(0, 0, True, owner, memory), readonly=True)
+
+
+def vector(value: Sequence[float], name: str) -> Any:
+    """Three numbers for C."""
+    array = np.ascontiguousarray(value, np.float64)
+    if array.shape != (3,):
+        raise Error(f"{name} has the shape {array.shape}; it must be three numbers")
+    return ffi.from_buffer("double[]", array)

@@ -1,0 +1,515 @@
+"""Scenes brought to life, and runs. See filum/scene.h, stage.h, record.h and result.h."""
+
+import os
+import threading
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
+
+import numpy as np
+
+from ._errors import Error, call
+from ._handles import Handle, made
+from ._library import ffi, lib
+from ._memory import Memory, array_at
+from ._structs import STRUCTS, Struct, borrowed, dtype_of
+from .world import World, _definition
+
+# HDF5 serves one thread at a time, whatever the file
+_hdf5 = threading.RLock()
+
+# the arrays of a frame: how many rows, how many numbers each
+_ARRAYS = {
+    "position": ("point_count", (3,)), "quaternion": ("point_count", (4,)),
+    "velocity": ("point_count", (3,)), "curvature": ("point_count", (3,)),
+    "tension": ("point_count", ()), "elastic": ("point_count", ()),
+    "rigid_position": ("rigid_count", (3,)), "rigid_quaternion": ("rigid_count", (4,)),
+    "rigid_velocity": ("rigid_count", (3,)), "rigid_spin": ("rigid_count", (3,)),
+    "obstacle_position": ("obstacle_count", (3,)), "obstacle_quaternion": ("obstacle_count", (4,)),
+}
+
+
+# --- frames --------------------------------------------------------------------------------------
+
+class Frame:
+    """The world at one time: FilFrame.
+
+    `time`, `step`, `energy`, and arrays: `position` [points, 3], `quaternion` [points, 4],
+    `velocity`, `curvature`, `tension`, `elastic` (None when a run of old does not know them),
+    `rigid_position`, `rigid_quaternion`, `rigid_velocity`, `rigid_spin`, `obstacle_position`,
+    `obstacle_quaternion`, and `contacts`, an array of FilContact. They are views of the library's
+    memory, which the next frame from the same source overwrites; this object then refuses to be
+    read. copy() is a frame that stays.
+    """
+
+    def __init__(self, c: Any, def_: Any, owner: Any, memory: Optional[Memory],
+                 is_current: Callable[[], bool]) -> None:
+        self._c, self._owner, self._memory, self._is_current = c, owner, memory, is_current
+        self.def_ = def_
+        self._struct = STRUCTS["FilFrame"]._at(c, c, readonly=True)
+
+    @property
+    def _frame(self) -> Any:
+        if not self._is_current():
+            raise Error("this frame was overwritten by a later one; copy() makes one that stays")
+        return self._c
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return self._frame.time
+
+    @property
+    def step(self) -> int:
+        """Steps done."""
+        return self._frame.step
+
+    @property
+    def energy(self) -> Any:
+        """FilRodEnergy, J."""
+        self._frame
+        return self._struct.energy
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name not in _ARRAYS:
+            raise AttributeError(f"a frame has no {name}")
+        count, row = _ARRAYS[name]
+        rows = getattr(self.def_, count)
+        pointer = getattr(self._frame, name)
+        if pointer == ffi.NULL and rows > 0:
+            return None  # type: ignore[return-value]
+        return array_at(pointer, (rows, *row), np.float64, self._owner, True, self._memory)
+
+    @property
+    def contacts(self) -> np.ndarray:
+        """FilContact[], as World.contacts."""
+        return array_at(self._frame.contacts, (self._frame.contact_count,), dtype_of("FilContact"),
+                        self._owner, True, self._memory)
+
+    def rod(self, rod: int) -> slice:
+        """The points of a rod: frame.position[frame.rod(3)]."""
+        rods = self.def_.rods
+        if not 0 <= rod < self.def_.rod_count:
+            raise Error(f"there is no rod {rod}; the frame has {self.def_.rod_count}")
+        first = int(rods[rod]["first_point"])
+        return slice(first, first + int(rods[rod]["point_count"]))
+
+    def field(self, field: Union[str, int]) -> np.ndarray:
+        """One number for each point: "tension", "curvature", "speed", ... or a FilField."""
+        number = _field_number(field)
+        if not lib.fil_field_is_known(number, self._frame):
+            raise Error(f"this run does not know {_field_name(number)}")
+        values = np.zeros(self.def_.point_count)
+        lib.fil_field_compute(number, self.def_._c, self._frame,
+                              ffi.from_buffer("double[]", values))
+        return values
+
+    def copy(self) -> "Frame":
+        """The same with arrays of its own."""
+        c = ffi.new("FilFrame *", self._frame[0])
+        arrays = []
+        for name in (*_ARRAYS, "contacts"):
+            array = getattr(self, name)
+            if array is not None and array.size > 0:
+                arrays.append(array.copy())
+                kind = "FilContact *" if name == "contacts" else "double *"
+                setattr(c, name, ffi.cast(kind, arrays[-1].ctypes.data))
+        return Frame(c, self.def_, arrays, None, lambda: True)
+
+    def __repr__(self) -> str:
+        if not self._is_current():
+            return "<frame that was overwritten>"
+        return (f"<frame at {self.time:g} s: {self.def_.point_count} points of "
+                f"{self.def_.rod_count} rods, {self._c.contact_count} contacts>")
+
+
+def _field_name(number: int) -> str:
+    return ffi.string(lib.fil_field_name(number)).decode()
+
+
+def _field_number(field: Union[str, int]) -> int:
+    names = [_field_name(k) for k in range(lib.FIL_FIELD_COUNT)]
+    if isinstance(field, str):
+        if field not in names:
+            raise Error(f"field is {field!r}; it must be one of {', '.join(names)}")
+        return names.index(field)
+    if not 0 <= field < len(names):
+        raise Error(f"field is {field}; it must be a FilField")
+    return int(field)
+
+
+def field_unit(field: Union[str, int]) -> str:
+    """ "N" for "tension"."""
+    return ffi.string(lib.fil_field_unit(_field_number(field))).decode()
+
+
+def field_range(values: Any) -> np.ndarray:
+    """The two ends of a scale for the values of a field."""
+    given = np.ascontiguousarray(values, np.float64).reshape(-1)
+    scratch, ends = np.zeros_like(given), np.zeros(2)
+    lib.fil_field_range(ffi.from_buffer("double[]", given), len(given),
+                        ffi.from_buffer("double[]", scratch), ffi.from_buffer("double[]", ends))
+    return ends
+
+
+class RecorderCore:
+    """A recorder that does not hold its world: the world holds it."""
+
+    def __init__(self, world: World) -> None:
+        self.counts = self._counts(world)
+        self.memory = world._memory
+        self.number = 0
+        pointer = made(lib.fil_recorder_create, "FilRecorder", world._pointer,
+                       self.memory.allocator)
+        self.handle = Handle(pointer, lib.fil_recorder_destroy, None, self.memory)
+
+    @staticmethod
+    def _counts(world: World) -> Any:
+        return (world.rod_count, world.rigid_count, world.obstacle_count)
+
+    def pointer(self, world: World) -> Any:
+        if self._counts(world) != self.counts:
+            raise Error("something was added to the world since this recorder was made")
+        return self.handle._pointer
+
+    def def_(self, world: World) -> Any:
+        c = ffi.new("FilResultDef *", lib.fil_recorder_def(self.pointer(world)))
+        made_struct = borrowed("FilResultDef", c, (c, world), self.memory)
+        object.__setattr__(made_struct, "_readonly", False)  # texts and seed are for the caller
+        return made_struct
+
+    def frame(self, world: World) -> Frame:
+        c = ffi.new("FilFrame *")
+        self.number += 1
+        with world._changing():
+            recorder = self.pointer(world)
+            call(lib.fil_recorder_frame, recorder, c)
+        number = self.number
+        return Frame(c, self.def_(world), (c, world), self.memory,
+                     lambda: self.number == number)
+
+
+class Recorder(Handle):
+    """Frames of a world to which nothing will be added any more."""
+
+    _noun = "recorder"
+
+    def __init__(self, world: World) -> None:
+        self._core = RecorderCore(world)
+        self._world = world
+        super().__init__(self._core.handle._raw, None, world, world._memory)
+
+    @property
+    def def_(self) -> Any:
+        """What the world holds: FilResultDef. Name, texts and seed can be set."""
+        return self._core.def_(self._world)
+
+    def set_name(self, kind: int, index: int, name: str) -> None:
+        """Name a rod, rigid body or obstacle."""
+        self._pointer
+        lib.fil_recorder_set_name(self._core.pointer(self._world), kind, index, name.encode())
+
+    def frame(self) -> Frame:
+        """The world as it is now; the next call overwrites it."""
+        self._pointer
+        return self._core.frame(self._world)
+
+
+# --- results -------------------------------------------------------------------------------------
+
+class Result(Handle):
+    """A run: Result(folder or file) opens it. It may still be growing. A sequence of frames.
+
+    Frames are views that the next read overwrites: copy() those that are to stay.
+    """
+
+    _noun = "result"
+
+    def __init__(self, path: Any) -> None:
+        self._open(lib.fil_result_open, _result_file(path))
+
+    def _open(self, function: Any, path: str, *arguments: Any) -> None:
+        memory = Memory()
+        with _hdf5:
+            pointer = made(function, "FilResult", os.fsencode(path), *arguments, memory.allocator)
+        super().__init__(pointer, _discard, None, memory)
+        self._number = 0
+
+    @classmethod
+    def create(cls, path: Any, def_: Struct, force: bool = False) -> "Result":
+        """Make a result file; `def_` is that of a recorder."""
+        result = cls.__new__(cls)
+        result._open(lib.fil_result_create, str(path), def_._c, force)  # type: ignore[attr-defined]
+        return result
+
+    @classmethod
+    def resume(cls, path: Any, frame_count: int, step_count: int) -> "Result":
+        """Go on with a file: keep so many frames and steps."""
+        result = cls.__new__(cls)
+        result._open(lib.fil_result_resume, _result_file(path), frame_count, step_count)
+        return result
+
+    def _locked(self, function: Any, *arguments: Any) -> None:
+        with _hdf5, self._changing() as result:
+            call(function, result, *arguments)
+
+    # writing
+
+    def add_step(self, time: float, info: Struct) -> None:
+        """Note what came of a step that ended at `time`: its FilStepInfo."""
+        step = STRUCTS["FilResultStep"](time=time, info=info)
+        self._locked(lib.fil_result_add_step, step._c)
+
+    def append(self, frame: Frame) -> None:
+        """Write a frame."""
+        self._locked(lib.fil_result_append, frame._frame)
+
+    def sync(self) -> None:
+        """Wait until all is on the disk."""
+        self._locked(lib.fil_result_sync)
+
+    def close(self) -> None:
+        """Close the file now, with what there is to say about it; twice is fine."""
+        if self._end.alive:
+            with _hdf5, self._changing() as result:
+                self._end.detach()
+                call(lib.fil_result_close, result)
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    # reading
+
+    @property
+    def is_growing(self) -> bool:
+        """True while another program writes the file."""
+        with _hdf5:
+            return lib.fil_result_is_growing(self._pointer)
+
+    @property
+    def def_(self) -> Any:
+        """What does not change: FilResultDef, to be read."""
+        return borrowed("FilResultDef", lib.fil_result_def(self._pointer), self, self._memory)
+
+    @property
+    def frame_count(self) -> int:
+        """How many there are by now."""
+        with _hdf5, self._changing() as result:
+            return lib.fil_result_frame_count(result)
+
+    @property
+    def step_count(self) -> int:
+        """How many there are by now."""
+        with _hdf5, self._changing() as result:
+            return lib.fil_result_step_count(result)
+
+    def read(self, index: int) -> Frame:
+        """Frame `index`, counted from 0. The next read overwrites it."""
+        c = ffi.new("FilFrame *")
+        self._number += 1
+        self._locked(lib.fil_result_read, index, c)
+        number = self._number
+        return Frame(c, self.def_, (c, self), self._memory, lambda: self._number == number)
+
+    def read_times(self, first: int = 0, count: Optional[int] = None) -> np.ndarray:
+        """The times of frames, s."""
+        count = self.frame_count - first if count is None else count
+        times = np.zeros(max(count, 0))
+        self._number += 1  # it uses the memory of frames
+        self._locked(lib.fil_result_read_times, first, count, ffi.from_buffer("double[]", times))
+        return times
+
+    def read_steps(self, first: int = 0, count: Optional[int] = None) -> np.ndarray:
+        """What came of steps, an array of FilResultStep: read_steps()["info"]["iterations"]."""
+        count = self.step_count - first if count is None else count
+        steps = np.zeros(max(count, 0), dtype_of("FilResultStep"))
+        self._number += 1
+        self._locked(lib.fil_result_read_steps, first, count,
+                     ffi.from_buffer("FilResultStep[]", steps))
+        return steps
+
+    def __len__(self) -> int:
+        return self.frame_count
+
+    def __getitem__(self, index: int) -> Frame:
+        count = self.frame_count
+        if not -count <= index < count:
+            raise IndexError(f"there is no frame {index}; the run has {count}")
+        return self.read(index % count)
+
+    def __iter__(self) -> Iterator[Frame]:
+        index = 0
+        while index < self.frame_count:
+            yield self.read(index)
+            index += 1
+
+    def export(self, format: Union[str, int], folder: Any, name: str,
+               options: Optional[Struct] = None, **fields: Any) -> int:
+        """Write files of another format, "vtp" for example; how many. FilExportOptions, or its
+        fields."""
+        given = _definition("FilExportOptions", options, fields)
+        count = ffi.new("int64_t *")
+        self._number += 1
+        self._locked(lib.fil_export, _format_number(format), given._c, os.fsencode(folder),
+                     name.encode(), count)
+        return count[0]
+
+
+def _format_number(format: Union[str, int]) -> int:
+    names = [ffi.string(lib.fil_export_format_name(k)).decode()
+             for k in range(lib.FIL_EXPORT_FORMAT_COUNT)]
+    if isinstance(format, str) and format in names:
+        return names.index(format)
+    if isinstance(format, int) and 0 <= format < len(names):
+        return int(format)
+    raise Error(f"format is {format!r}; it must be one of {', '.join(names)}")
+
+
+def _discard(pointer: Any) -> None:
+    with _hdf5:
+        lib.fil_result_discard(pointer)
+
+
+def _result_file(path: Any) -> str:
+    path = os.fspath(path)
+    return os.path.join(path, "result.h5") if os.path.isdir(path) else path
+
+
+def result_mend(path: Any) -> bool:
+    """Take back HDF5's mark of a writer that was killed; whether there was something to do."""
+    mended = ffi.new("bool *")
+    with _hdf5:
+        call(lib.fil_result_mend, os.fsencode(_result_file(path)), mended)
+    return mended[0]
+
+
+# --- scenes --------------------------------------------------------------------------------------
+
+class Scene(Handle):
+    """What a scene file says, checked: its fields are those of FilScene, to be read."""
+
+    _noun = "scene"
+
+    def __init__(self, path: Any, changes: Sequence[str] = (), **options: Any) -> None:
+        self._read(lib.fil_scene_read, (os.fsencode(path),), changes, options)
+
+    @classmethod
+    def read_text(cls, name: str, text: str, changes: Sequence[str] = (),
+                  **options: Any) -> "Scene":
+        """The same from memory; `name` stands for the file in messages."""
+        scene = cls.__new__(cls)
+        data = text.encode()
+        scene._read(lib.fil_scene_read_text, (name.encode(), data, len(data)), changes, options)
+        return scene
+
+    def _read(self, function: Any, source: Any, changes: Sequence[str], options: Any) -> None:
+        given = _definition("FilSceneOptions", None, options)
+        texts = [ffi.new("char[]", change.encode()) for change in changes]
+        array = ffi.new("char *[]", texts)
+        given._c.changes, given._c.change_count = ffi.cast("char **", array), len(texts)
+        memory = Memory()
+        pointer = made(function, "FilScene", *source, given._c, memory.allocator)
+        super().__init__(pointer, lib.fil_scene_destroy, None, memory)
+        self._struct = STRUCTS["FilScene"]._at(pointer, None, readonly=True)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(borrowed("FilScene", self._pointer, self, self._memory), name)
+
+    def __repr__(self) -> str:
+        return (f"<scene {self.name}: {self.rod_count} rods, {self.body_count} bodies, "
+                f"{self.obstacle_count} obstacles, {self.duration:g} s>")
+
+    def _find(self, function: Any, noun: str, name: str) -> int:
+        index = function(self._pointer, name.encode())
+        if index < 0:
+            raise Error(f"the scene {self.name} has no {noun} {name!r}")
+        return index
+
+    def find_rod(self, name: str) -> int:
+        return self._find(lib.fil_scene_find_rod, "rod", name)
+
+    def find_obstacle(self, name: str) -> int:
+        return self._find(lib.fil_scene_find_obstacle, "obstacle", name)
+
+    def find_body(self, name: str) -> int:
+        return self._find(lib.fil_scene_find_body, "body", name)
+
+    def find_material(self, name: str) -> int:
+        return self._find(lib.fil_scene_find_material, "material", name)
+
+    def overlaps(self, threads: int = 0) -> Any:
+        """What overlaps at time 0: FilSceneOverlaps."""
+        found = STRUCTS["FilSceneOverlaps"]()
+        call(lib.fil_scene_overlaps, self._pointer, threads, ffi.NULL, found._c)
+        return found
+
+
+class Stage(Handle):
+    """A scene brought to life: Stage(scene) is a world with all that the scene says.
+
+    `scene` is a Scene or a path; `log(level, text)` is told of events.
+    """
+
+    _noun = "stage"
+
+    def __init__(self, scene: Any, threads: int = 0,
+                 log: Optional[Callable[[int, str], None]] = None) -> None:
+        self.scene = scene if isinstance(scene, Scene) else Scene(scene)
+        teller = STRUCTS["FilLog"](write=log)
+        memory = Memory()
+        pointer = made(lib.fil_stage_create, "FilStage", self.scene._pointer, threads, teller._c,
+                       memory.allocator)
+        super().__init__(pointer, lib.fil_stage_destroy, None, memory)
+        self._kept.extend([self.scene, *teller.lasting()])
+        self._world: Optional[World] = None
+
+    def destroy(self) -> None:
+        """Give the stage back now, and its world with it; twice is fine."""
+        self._destroy()
+
+    @property
+    def world(self) -> World:
+        """The world; it belongs to the stage."""
+        pointer = lib.fil_stage_world(self._pointer)
+        if self._world is None:
+            self._world = World._in(pointer, self)
+        return self._world
+
+    @property
+    def unsettled_count(self) -> int:
+        """Rods that were to start in equilibrium and do not."""
+        return lib.fil_stage_unsettled_count(self._pointer)
+
+    @property
+    def event_count(self) -> int:
+        """Events applied so far."""
+        return lib.fil_stage_event_count(self._pointer)
+
+    def step(self) -> Any:
+        """Apply the events that are due, and advance by a step: FilStepInfo."""
+        info = STRUCTS["FilStepInfo"]()
+        with self._changing() as stage:
+            call(lib.fil_stage_step, stage, info._c)
+        return info
+
+    def apply_due(self) -> None:
+        """Apply the events that are due."""
+        with self._changing() as stage:
+            call(lib.fil_stage_apply_due, stage)
+
+    def resume(self, state: Any, event_count: int) -> None:
+        """Go on from a world.state that was taken when `event_count` events had been applied."""
+        array = np.ascontiguousarray(state, np.float64).reshape(-1)
+        with self._changing() as stage:
+            call(lib.fil_stage_resume, stage, ffi.from_buffer("double[]", array), len(array),
+                 event_count)
+
+    def run(self, until: Optional[float] = None) -> Iterator[Any]:
+        """Step until a time (s), that of the scene by default: for info in stage.run(): ..."""
+        end = self.scene.duration if until is None else until
+        while self.world.time < end - 0.5 * self.scene.step:
+            yield self.step()
+
+
+__all__: List[str] = ["Frame", "Recorder", "Result", "Scene", "Stage", "field_range", "field_unit",
+                      "result_mend"]

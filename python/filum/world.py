@@ -1,0 +1,611 @@
+"""Worlds and what is in them: rods, rigid bodies, obstacles, joints. See filum/world.h."""
+
+from typing import Any, Callable, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._errors import Error, call, raise_deferred
+from ._handles import Handle, made
+from ._library import ffi, lib
+from ._memory import Memory, array_at
+from ._structs import STRUCTS, Struct, borrowed, dtype_of, value_of, vector
+
+Vector = Sequence[float]
+
+
+def _definition(name: str, given: Optional[Struct], fields: Any) -> Any:
+    """The struct that was given, or a new one, with `fields` set."""
+    if given is None:
+        given = STRUCTS[name]()
+    elif not isinstance(given, STRUCTS[name]):
+        raise TypeError(f"this takes a {name}, not a {type(given).__name__}")
+    for field, value in fields.items():
+        setattr(given, field, value)
+    given.check_arrays()
+    return given
+
+
+def _many(places: Any) -> Tuple[np.ndarray, bool]:
+    s = np.atleast_1d(np.ascontiguousarray(places, np.float64))
+    if s.ndim != 1:
+        raise Error(f"places have the shape {s.shape}; they must be a number or a list of numbers")
+    return s, np.ndim(places) > 0
+
+
+def _poses(count: int) -> Tuple[np.ndarray, np.ndarray, Any, Any]:
+    pose, rate = np.zeros(count, dtype_of("FilPose")), np.zeros(count, dtype_of("FilRate"))
+    return (pose, rate, ffi.from_buffer("FilPose[]", pose, require_writable=True),
+            ffi.from_buffer("FilRate[]", rate, require_writable=True))
+
+
+class Mesh(Handle):
+    """A closed triangle mesh; it never changes. fil_mesh_create(), fil_mesh_read()."""
+
+    _noun = "mesh"
+
+    def __init__(self, vertices: Any, triangles: Any) -> None:
+        places = np.ascontiguousarray(vertices, np.float64)
+        corners = np.ascontiguousarray(triangles, np.int32)
+        arrays: List[Tuple[str, np.ndarray]] = [("vertices", places), ("triangles", corners)]
+        for name, array in arrays:
+            if array.ndim != 2 or array.shape[1] != 3:
+                raise Error(f"{name} have the shape {array.shape}; it must be (count, 3)")
+        memory = Memory()
+        self._make(memory, lib.fil_mesh_create, ffi.from_buffer("double[]", places), len(places),
+                   ffi.from_buffer("int[]", corners), len(corners))
+
+    def _make(self, memory: Memory, function: Any, *arguments: Any) -> None:
+        pointer = made(function, "FilMesh", *arguments, memory.allocator)
+        super().__init__(pointer, lib.fil_mesh_destroy, None, memory)
+
+    @classmethod
+    def read(cls, path: Any, scale: float = 1.0) -> "Mesh":
+        """Read an OBJ or PLY file."""
+        mesh = cls.__new__(cls)
+        mesh._make(Memory(), lib.fil_mesh_read, str(path).encode(), scale)
+        return mesh
+
+    @property
+    def vertices(self) -> np.ndarray:
+        """[count, 3] m, a view."""
+        return array_at(lib.fil_mesh_vertices(self._pointer),
+                        (lib.fil_mesh_vertex_count(self._pointer), 3), np.float64, self, True,
+                        self._memory)
+
+    @property
+    def triangles(self) -> np.ndarray:
+        """[count, 3] numbers of vertices, a view."""
+        return array_at(lib.fil_mesh_triangles(self._pointer),
+                        (lib.fil_mesh_triangle_count(self._pointer), 3), np.int32, self, True,
+                        self._memory)
+
+
+class Rod(Handle):
+    """An elastic rod, alone or in a world. filum.Rod(FilRodDef(), length=0.3) makes one alone."""
+
+    _noun = "rod"
+
+    def __init__(self, def_: Optional[Struct] = None, /, **fields: Any) -> None:
+        given = _definition("FilRodDef", def_, fields)
+        memory = Memory()
+        pointer = made(lib.fil_rod_create, "FilRod", given._c, memory.allocator)
+        super().__init__(pointer, lib.fil_rod_destroy, None, memory)
+        self._kept.extend(given.lasting())
+
+    @classmethod
+    def _in(cls, pointer: Any, world: "World") -> "Rod":
+        rod = cls.__new__(cls)
+        Handle.__init__(rod, pointer, None, world, world._memory)
+        return rod
+
+    def destroy(self) -> None:
+        """Give a rod back that stands alone; twice is fine."""
+        if self._owner is not None:
+            raise Error("this rod belongs to a world")
+        self._destroy()
+
+    def step(self, dt: float) -> Any:
+        """Advance by dt seconds: FilRodStepInfo. A rod of a world is stepped by the world."""
+        if self._owner is not None:
+            raise Error("this rod belongs to a world, which steps it")
+        info = STRUCTS["FilRodStepInfo"]()
+        with self._changing() as rod:
+            call(lib.fil_rod_step, rod, dt, info._c)
+        return info
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return lib.fil_rod_time(self._pointer)
+
+    @property
+    def length(self) -> float:
+        """m, now"""
+        return lib.fil_rod_length(self._pointer)
+
+    @property
+    def element_count(self) -> int:
+        return lib.fil_rod_element_count(self._pointer)
+
+    @property
+    def dof_count(self) -> int:
+        """Degrees of freedom, held ones left out."""
+        return lib.fil_rod_dof_count(self._pointer)
+
+    def largest_step(self) -> float:
+        """A step (s) that is safe for the rod as it moves now."""
+        return lib.fil_rod_largest_step(self._pointer)
+
+    def at(self, s: Any) -> Tuple[Any, Any]:
+        """Pose and rate of the section at arc length s (m): FilPose, FilRate. For several s: arrays
+        of them, with the fields position [n, 3], axis [n, 3, 3]; velocity [n, 3], spin [n, 3]."""
+        places, many = _many(s)
+        pose, rate, c_pose, c_rate = _poses(len(places))
+        for k, place in enumerate(places):
+            lib.fil_rod_at(self._pointer, place, c_pose + k, c_rate + k)
+        return (pose, rate) if many else _single(pose, rate)
+
+    def element_at(self, element: int, u: Any) -> Tuple[Any, Any]:
+        """The same at the fraction(s) u of an element."""
+        self._check_element(element)
+        places, many = _many(u)
+        pose, rate, c_pose, c_rate = _poses(len(places))
+        for k, place in enumerate(places):
+            lib.fil_rod_element_at(self._pointer, element, place, c_pose + k, c_rate + k)
+        return (pose, rate) if many else _single(pose, rate)
+
+    def _check_element(self, element: int) -> None:
+        if not 0 <= element < self.element_count:
+            raise Error(f"element is {element}; the rod has {self.element_count}")
+
+    def _curvature(self, function: Any, element: int, u: float) -> np.ndarray:
+        self._check_element(element)
+        kappa = np.zeros(3)
+        function(self._pointer, element, u, ffi.from_buffer("double[]", kappa))
+        return kappa
+
+    def curvature_at(self, element: int, u: float) -> np.ndarray:
+        """(twist, kappa1, kappa2) at the fraction u of an element, 1/m."""
+        return self._curvature(lib.fil_rod_curvature_at, element, u)
+
+    def natural_at(self, element: int, u: float) -> np.ndarray:
+        """The same of the natural shape."""
+        return self._curvature(lib.fil_rod_natural_at, element, u)
+
+    @property
+    def energy(self) -> Any:
+        """FilRodEnergy, J."""
+        return value_of("FilRodEnergy", lib.fil_rod_energy, self._pointer)
+
+    @property
+    def state(self) -> np.ndarray:
+        """All that the next step depends on; setting it goes back there."""
+        state = np.zeros(lib.fil_rod_state_count(self._pointer))
+        lib.fil_rod_get_state(self._pointer, ffi.from_buffer("double[]", state))
+        return state
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        state = np.ascontiguousarray(value, np.float64)
+        with self._changing() as rod:
+            count = lib.fil_rod_state_count(rod)
+            if state.shape != (count,):
+                raise Error(f"state has the shape {state.shape}; it must be ({count},)")
+            call(lib.fil_rod_set_state, rod, ffi.from_buffer("double[]", state))
+
+    def set_loads(self, loads: Sequence[Struct]) -> None:
+        """Forces and torques, a list of FilRodLoad; they replace those before."""
+        array = ffi.new("FilRodLoad[]", max(len(loads), 1))
+        for k, load in enumerate(loads):
+            array[k] = load._c[0]  # type: ignore[attr-defined]
+        with self._changing() as rod:
+            call(lib.fil_rod_set_loads, rod, array, len(loads))
+
+    def set_gravity(self, gravity: Vector) -> None:
+        with self._changing() as rod:
+            call(lib.fil_rod_set_gravity, rod, vector(gravity, "gravity"))
+
+    def set_natural(self, curvatures: Any) -> None:
+        """[element_count or element_count + 1, 3] 1/m"""
+        array = np.ascontiguousarray(curvatures, np.float64)
+        if array.ndim != 2 or array.shape[1] != 3:
+            raise Error(f"curvatures have the shape {array.shape}; it must be (count, 3)")
+        with self._changing() as rod:
+            call(lib.fil_rod_set_natural, rod, ffi.from_buffer("double[]", array), len(array))
+
+    def set_length(self, length: float) -> None:
+        with self._changing() as rod:
+            call(lib.fil_rod_set_length, rod, length)
+
+    def launch(self, velocity: Vector, spin: Vector = (0, 0, 0)) -> None:
+        """Set the rod in motion as one rigid piece."""
+        with self._changing() as rod:
+            call(lib.fil_rod_launch, rod, vector(velocity, "velocity"), vector(spin, "spin"))
+
+    def release(self, tip: bool = False) -> None:
+        """Let go an end. Of a rod of a world: World.release()."""
+        if self._owner is not None:
+            raise Error("this rod belongs to a world: let go its end with World.release()")
+        with self._changing() as rod:
+            call(lib.fil_rod_release, rod, tip)
+
+    def hold_shape(self) -> None:
+        """Choose the natural shape for which the present one is an equilibrium."""
+        with self._changing() as rod:
+            call(lib.fil_rod_hold_shape, rod)
+
+    def equilibrium(self, settings: Optional[Struct] = None, **fields: Any) -> Any:
+        """Bring the rod to an equilibrium: FilStaticsInfo. FilStaticsSettings, or its fields."""
+        given = _definition("FilStaticsSettings", settings, fields)
+        info = STRUCTS["FilStaticsInfo"]()
+        with self._changing() as rod:
+            call(lib.fil_rod_equilibrium, rod, given._c, info._c)
+        return info
+
+    def stability(self) -> Any:
+        """Whether the present shape is a stable equilibrium: FilStability."""
+        info = STRUCTS["FilStability"]()
+        with self._changing() as rod:
+            call(lib.fil_rod_stability, rod, info._c)
+        return info
+
+    def frequencies(self, count: int) -> np.ndarray:
+        """The lowest natural frequencies, rad/s."""
+        if count < 0:
+            raise Error(f"count is {count}; it must not be negative")
+        found = np.zeros(count)
+        with self._changing() as rod:
+            call(lib.fil_rod_frequencies, rod, count, ffi.from_buffer("double[]", found))
+        return found
+
+
+def _single(pose: np.ndarray, rate: np.ndarray) -> Tuple[Any, Any]:
+    """The only entries of two arrays, as structs on the same memory."""
+    return tuple(STRUCTS[name]._at(ffi.from_buffer(name + " *", array), array)
+                 for name, array in (("FilPose", pose), ("FilRate", rate)))  # type: ignore
+
+
+def rods_step(rods: Sequence[Rod], dt: float, threads: int = 0) -> List[Any]:
+    """Advance many rods that stand alone, on up to `threads` threads (0: all)."""
+    infos = ffi.new("FilRodStepInfo[]", max(len(rods), 1))
+    array = ffi.new("FilRod *[]", [rod._pointer for rod in rods])
+    if any(rod._owner is not None for rod in rods):
+        raise Error("a rod that belongs to a world is stepped by the world")
+    call(lib.fil_rods_step, array, len(rods), dt, threads, infos)
+    return [STRUCTS["FilRodStepInfo"]._at(infos + k, infos) for k in range(len(rods))]
+
+
+class Rigid(Handle):
+    """A rigid body, alone or in a world. filum.Rigid(FilRigidDef(), mass=1) makes one alone."""
+
+    _noun = "rigid body"
+
+    def __init__(self, def_: Optional[Struct] = None, /, **fields: Any) -> None:
+        given = _definition("FilRigidDef", def_, fields)
+        memory = Memory()
+        pointer = made(lib.fil_rigid_create, "FilRigid", given._c, memory.allocator)
+        super().__init__(pointer, lib.fil_rigid_destroy, None, memory)
+        self._kept.extend(given.lasting())
+
+    @classmethod
+    def _in(cls, pointer: Any, world: "World") -> "Rigid":
+        rigid = cls.__new__(cls)
+        Handle.__init__(rigid, pointer, None, world, world._memory)
+        return rigid
+
+    def destroy(self) -> None:
+        """Give a body back that stands alone; twice is fine."""
+        if self._owner is not None:
+            raise Error("this rigid body belongs to a world")
+        self._destroy()
+
+    def step(self, dt: float) -> None:
+        """Advance by dt seconds in free flight. A body of a world is stepped by the world."""
+        if self._owner is not None:
+            raise Error("this rigid body belongs to a world, which steps it")
+        with self._changing() as rigid:
+            call(lib.fil_rigid_step, rigid, dt)
+
+    @property
+    def shape(self) -> Any:
+        """FilShape, a view."""
+        return borrowed("FilShape", lib.fil_rigid_shape(self._pointer), self, self._memory)
+
+    @property
+    def mass(self) -> float:
+        """kg"""
+        return lib.fil_rigid_mass(self._pointer)
+
+    @property
+    def inertia(self) -> np.ndarray:
+        """kg m^2, [3, 3], about the centre of mass, along the world's axes, now."""
+        found = np.zeros((3, 3))
+        lib.fil_rigid_inertia(self._pointer, ffi.from_buffer("double[][3]", found))
+        return found
+
+    @property
+    def pose(self) -> Any:
+        """FilPose of the shape; it can be set."""
+        return value_of("FilPose", lib.fil_rigid_pose, self._pointer)
+
+    @pose.setter
+    def pose(self, value: Struct) -> None:
+        self.set_pose(value)
+
+    @property
+    def rate(self) -> Any:
+        """FilRate of the centre of mass; it can be set."""
+        return value_of("FilRate", lib.fil_rigid_rate, self._pointer)
+
+    @rate.setter
+    def rate(self, value: Struct) -> None:
+        self.set_rate(value)
+
+    @property
+    def centre(self) -> np.ndarray:
+        """Of mass, m."""
+        found = np.zeros(3)
+        lib.fil_rigid_centre(self._pointer, ffi.from_buffer("double[]", found))
+        return found
+
+    @property
+    def angular_momentum(self) -> np.ndarray:
+        """kg m^2/s, about the centre of mass."""
+        found = np.zeros(3)
+        lib.fil_rigid_angular_momentum(self._pointer, ffi.from_buffer("double[]", found))
+        return found
+
+    @property
+    def energy(self) -> Any:
+        """FilRigidEnergy, J."""
+        return value_of("FilRigidEnergy", lib.fil_rigid_energy, self._pointer)
+
+    def set_pose(self, pose: Struct) -> None:
+        with self._changing() as rigid:
+            call(lib.fil_rigid_set_pose, rigid, pose._c)  # type: ignore[attr-defined]
+
+    def set_rate(self, rate: Struct) -> None:
+        with self._changing() as rigid:
+            call(lib.fil_rigid_set_rate, rigid, rate._c)  # type: ignore[attr-defined]
+
+    def set_gravity(self, gravity: Vector) -> None:
+        with self._changing() as rigid:
+            call(lib.fil_rigid_set_gravity, rigid, vector(gravity, "gravity"))
+
+    def set_load(self, force: Vector, torque: Vector = (0, 0, 0)) -> None:
+        """A force (N) on the centre of mass and a torque (N m), until changed."""
+        with self._changing() as rigid:
+            call(lib.fil_rigid_set_load, rigid, vector(force, "force"), vector(torque, "torque"))
+
+    @property
+    def state(self) -> np.ndarray:
+        """All that the next step depends on; setting it goes back there."""
+        state = np.zeros(13)
+        lib.fil_rigid_get_state(self._pointer, ffi.from_buffer("double[]", state))
+        return state
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        state = np.ascontiguousarray(value, np.float64)
+        if state.shape != (13,):
+            raise Error(f"state has the shape {state.shape}; it must be (13,)")
+        with self._changing() as rigid:
+            call(lib.fil_rigid_set_state, rigid, ffi.from_buffer("double[]", state))
+
+
+class World(Handle):
+    """Rods and rigid bodies that touch each other and obstacles, with exact friction.
+
+    World(FilWorldDef(), step=1e-3, gravity=(0, 0, -9.81)): fields of the definition by name.
+    """
+
+    _noun = "world"
+
+    def __init__(self, def_: Optional[Struct] = None, /, **fields: Any) -> None:
+        given = _definition("FilWorldDef", def_, fields)
+        memory = Memory()
+        pointer = made(lib.fil_world_create, "FilWorld", given._c, memory.allocator)
+        super().__init__(pointer, lib.fil_world_destroy, None, memory)
+        self._kept.extend(given.lasting())
+        self._recorder: Any = None
+
+    @classmethod
+    def _in(cls, pointer: Any, stage: Handle) -> "World":
+        world = cls.__new__(cls)
+        Handle.__init__(world, pointer, None, stage, stage._memory)
+        world._recorder = None
+        return world
+
+    def destroy(self) -> None:
+        """Give the world back now; twice is fine. Arrays that show it stay readable."""
+        if self._owner is not None:
+            raise Error("this world belongs to a stage: destroy that")
+        self._destroy()
+        self._recorder = None
+
+    # what is in it
+
+    def _add(self, function: Any, def_: Any, surface: Optional[Struct]) -> int:
+        number = ffi.new("int *")
+        given = STRUCTS["FilSurface"]() if surface is None else surface
+        def_.check_arrays()
+        with self._changing() as world:
+            self._recorder = None  # it would not know what comes now
+            call(function, world, def_._c, given._c, number)
+            self._kept.extend(def_.lasting())
+        return number[0]
+
+    def add_material(self, restitution: float = 0.0) -> int:
+        """A kind of surface; its number."""
+        number = ffi.new("int *")
+        with self._changing() as world:
+            call(lib.fil_world_add_material, world, restitution, number)
+        return number[0]
+
+    def set_friction(self, a: int, b: int, mu: float) -> None:
+        """The coefficient of friction between two materials."""
+        with self._changing() as world:
+            call(lib.fil_world_set_friction, world, a, b, mu)
+
+    def add_rod(self, def_: Optional[Struct] = None, surface: Optional[Struct] = None,
+                **fields: Any) -> int:
+        """Add a rod, FilRodDef and FilSurface; its number."""
+        return self._add(lib.fil_world_add_rod, _definition("FilRodDef", def_, fields), surface)
+
+    def add_rigid(self, def_: Optional[Struct] = None, surface: Optional[Struct] = None,
+                  **fields: Any) -> int:
+        """Add a rigid body, FilRigidDef and FilSurface; its number."""
+        return self._add(lib.fil_world_add_rigid, _definition("FilRigidDef", def_, fields), surface)
+
+    def add_obstacle(self, def_: Optional[Struct] = None, surface: Optional[Struct] = None,
+                     **fields: Any) -> int:
+        """Add something that nothing moves but its own motion, FilObstacleDef; its number."""
+        return self._add(lib.fil_world_add_obstacle, _definition("FilObstacleDef", def_, fields),
+                         surface)
+
+    def add_joint(self, def_: Optional[Struct] = None, **fields: Any) -> int:
+        """Join two places, FilJointDef; its number."""
+        number = ffi.new("int *")
+        given = _definition("FilJointDef", def_, fields)
+        with self._changing() as world:
+            call(lib.fil_world_add_joint, world, given._c, number)
+        return number[0]
+
+    @property
+    def rod_count(self) -> int:
+        return lib.fil_world_rod_count(self._pointer)
+
+    @property
+    def rigid_count(self) -> int:
+        return lib.fil_world_rigid_count(self._pointer)
+
+    @property
+    def obstacle_count(self) -> int:
+        return lib.fil_world_obstacle_count(self._pointer)
+
+    def rod(self, rod: int) -> Rod:
+        """The rod of that number; it belongs to the world."""
+        pointer = lib.fil_world_rod(self._pointer, rod)
+        if pointer == ffi.NULL:
+            raise Error(f"there is no rod {rod}; the world has {self.rod_count}")
+        return Rod._in(pointer, self)
+
+    def rigid(self, rigid: int) -> Rigid:
+        """The rigid body of that number; it belongs to the world."""
+        pointer = lib.fil_world_rigid(self._pointer, rigid)
+        if pointer == ffi.NULL:
+            raise Error(f"there is no rigid body {rigid}; the world has {self.rigid_count}")
+        return Rigid._in(pointer, self)
+
+    def obstacle_at(self, obstacle: int) -> Tuple[Any, Any]:
+        """Where an obstacle is now, and how it moves over the next step: FilPose, FilRate."""
+        if not 0 <= obstacle < self.obstacle_count:
+            raise Error(f"there is no obstacle {obstacle}; the world has {self.obstacle_count}")
+        pose, rate, c_pose, c_rate = _poses(1)
+        lib.fil_world_obstacle_at(self._pointer, obstacle, c_pose, c_rate)
+        raise_deferred()
+        return _single(pose, rate)
+
+    # in time
+
+    def step(self) -> Any:
+        """Advance by the step of the definition: FilStepInfo, with outcome and residual."""
+        info = STRUCTS["FilStepInfo"]()
+        with self._changing() as world:
+            call(lib.fil_world_step, world, info._c)
+        return info
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return lib.fil_world_time(self._pointer)
+
+    @property
+    def step_count(self) -> int:
+        return lib.fil_world_step_count(self._pointer)
+
+    def settle(self, settings: Optional[Struct] = None, **fields: Any) -> Any:
+        """Bring the world to an equilibrium with friction: FilSettleInfo. FilSettleSettings, or its
+        fields; on_step(step, residual) is called after every step, False stops."""
+        given = _definition("FilSettleSettings", settings, fields)
+        info = STRUCTS["FilSettleInfo"]()
+        with self._changing() as world:
+            call(lib.fil_world_settle, world, given._c, info._c)
+        return info
+
+    def is_asleep(self, kind: int, index: int) -> bool:
+        return lib.fil_world_is_asleep(self._pointer, kind, index)
+
+    def wake(self, kind: int, index: int) -> None:
+        with self._changing() as world:
+            lib.fil_world_wake(world, kind, index)
+
+    # looking at it
+
+    @property
+    def contacts(self) -> np.ndarray:
+        """The contacts of the last step, a view of FilContact[]: fields a, b, normal, gap, mu,
+        impulse, velocity, state; a and b have kind, index, s, point. It is stale after the next
+        step: copy what you want to keep."""
+        count = ffi.new("int *")
+        first = lib.fil_world_contacts(self._pointer, count)
+        return array_at(first, (count[0],), dtype_of("FilContact"), self, True, self._memory)
+
+    @property
+    def energy(self) -> Any:
+        """Kinetic and potential energy of all bodies, J: FilRodEnergy."""
+        return value_of("FilRodEnergy", lib.fil_world_energy, self._pointer)
+
+    def frame(self) -> Any:
+        """All places, axes, velocities, ... of rods and bodies as they are now: a Frame of views.
+        The next call overwrites them."""
+        from .runs import RecorderCore
+        if self._recorder is None:
+            self._recorder = RecorderCore(self)
+        return self._recorder.frame(self)
+
+    def watch_problems(self,
+                       watch: Optional[Callable[[Any, np.ndarray, np.ndarray], None]]) -> None:
+        """Call watch(problem, r, fresh) with every friction problem before it is solved: a
+        FilFrictionProblem, first guesses, and which of them are new. All lives during the call."""
+        from .friction import watch_callback
+        made_callback = ffi.NULL if watch is None else watch_callback(watch)
+        with self._changing() as world:
+            lib.fil_world_watch_problems(world, made_callback, ffi.NULL)
+            self._kept.append(made_callback)
+
+    # state and changes
+
+    @property
+    def state(self) -> np.ndarray:
+        """All that the next step depends on; setting it goes back there, bit for bit."""
+        state = np.zeros(lib.fil_world_state_count(self._pointer))
+        lib.fil_world_get_state(self._pointer, ffi.from_buffer("double[]", state))
+        return state
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        state = np.ascontiguousarray(value, np.float64).reshape(-1)
+        with self._changing() as world:
+            call(lib.fil_world_set_state, world, ffi.from_buffer("double[]", state), len(state))
+
+    def set_gravity(self, gravity: Vector) -> None:
+        with self._changing() as world:
+            call(lib.fil_world_set_gravity, world, vector(gravity, "gravity"))
+
+    def set_wind(self, wind: Vector) -> None:
+        with self._changing() as world:
+            call(lib.fil_world_set_wind, world, vector(wind, "wind"))
+
+    def set_wind_share(self, rod: int, share: float) -> None:
+        with self._changing() as world:
+            call(lib.fil_world_set_wind_share, world, rod, share)
+
+    def release(self, rod: int, tip: bool = False) -> None:
+        """Let go the root, or the tip, of a rod."""
+        with self._changing() as world:
+            call(lib.fil_world_release, world, rod, tip)
+
+    def remove_joint(self, joint: int) -> None:
+        with self._changing() as world:
+            call(lib.fil_world_remove_joint, world, joint)

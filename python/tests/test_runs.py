@@ -1,0 +1,212 @@
+"""Scenes, stages and runs."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import filum
+from worlds import falling_rods
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCENE = """{
+  "name": "strand", "duration": "0.1 s", "step": "1 ms",
+  "materials": { "hair": { "young": "3.9 GPa", "density": 1300 } },
+  "friction": [ { "between": ["hair", "hair"], "mu": 0.3 } ],
+  "rods": [ { "name": "lock", "model": "der", "elements": 10, "material": "hair", "length": "10 cm",
+              "radius": "0.5 mm", "root": { "at": [0, 0, 0], "along": [0, 0, -1] } } ],
+  "events": [ { "time": "50 ms", "gravity": [0, 9.81, 0] } ]
+}"""
+
+
+def record(path, steps=30, every=10):
+    """A run of two rods that fall: the frames that went into it."""
+    world = falling_rods()
+    recorder = filum.Recorder(world)
+    recorder.set_name(filum.FIL_BODY_ROD, 1, "upper")
+    def_ = recorder.def_
+    def_.name, def_.seed = "falling", 7
+    frames = []
+    with filum.Result.create(path, def_) as result:
+        for k in range(steps + 1):
+            if k % every == 0:
+                frame = recorder.frame()
+                result.append(frame)
+                frames.append(frame.copy())
+            if k < steps:
+                info = world.step()
+                result.add_step(world.time, info)
+    return frames
+
+
+# ------------------------------------------------------------------------------------------ scenes
+
+def test_a_scene_is_read_and_run_with_its_events():
+    scene = filum.Scene.read_text("strand.json", SCENE)
+    assert scene.name == "strand" and scene.rod_count == 1 and scene.duration == pytest.approx(0.1)
+    assert scene.materials[0].name == "hair" and scene.materials[0].density == 1300
+    assert scene.rods[0].def_.element_count == 10 and scene.find_rod("lock") == 0
+    told = []
+    stage = filum.Stage(scene, threads=1, log=lambda level, text: told.append(text))
+    del scene
+    infos = list(stage.run())
+    assert len(infos) == 100 and stage.event_count == 1 and len(told) == 1
+    assert stage.world.rod_count == 1 and stage.world.time == pytest.approx(0.1)
+    tip = stage.world.rod(0).at(0.1)[0].position
+    assert tip[1] > 1e-4  # gravity turned
+    world = stage.world
+    stage.destroy()
+    with pytest.raises(filum.Error, match="this stage was destroyed"):
+        world.step()
+
+
+def test_changes_and_mistakes_of_a_scene():
+    scene = filum.Scene.read_text("strand.json", SCENE, changes=["rods[0].radius=2 mm"])
+    assert scene.rods[0].def_.section.radius == pytest.approx(2e-3)
+    with pytest.raises(filum.Error, match=r"^strand.json:\d+:\d+: .*radius is -1") as caught:
+        filum.Scene.read_text("strand.json", SCENE.replace('"0.5 mm"', "-1"))
+    assert caught.value.line == 6 and caught.value.column > 0
+    with pytest.raises(filum.Error, match="nowhere.json"):
+        filum.Stage("nowhere.json")
+    with pytest.raises(filum.Error, match="has no rod 'beard'"):
+        scene.find_rod("beard")
+
+
+def test_a_stage_goes_on_from_a_state_bit_for_bit():
+    first, again = (filum.Stage(filum.Scene.read_text("strand.json", SCENE), threads=1)
+                    for _ in range(2))
+    for _ in first.run(until=0.06):
+        pass
+    again.resume(first.world.state, first.event_count)
+    for stage in (first, again):
+        for _ in stage.run():
+            pass
+    assert first.world.state.tobytes() == again.world.state.tobytes()
+
+
+def test_fields_are_one_number_for_each_point():
+    stage = filum.Stage(filum.Scene.read_text("strand.json", SCENE), threads=1)
+    for _ in stage.run():
+        pass
+    frame = stage.world.frame()
+    speed = frame.field("speed")
+    assert np.allclose(speed, np.linalg.norm(frame.velocity, axis=1))
+    assert np.array_equal(speed, frame.field(filum.FIL_FIELD_SPEED))
+    assert filum.field_unit("speed") == "m/s"
+    low, high = filum.field_range(speed)
+    assert speed.min() <= low <= high <= speed.max()
+    with pytest.raises(filum.Error, match="one of rod, tension"):
+        frame.field("colour")
+
+
+def test_the_tension_of_a_hanging_rod_is_the_weight_below():
+    stage = filum.Stage(filum.Scene.read_text("strand.json", SCENE), threads=1)
+    for _ in stage.run(until=0.05):
+        pass
+    frame = stage.world.frame()
+    if frame.tension is None:
+        with pytest.raises(filum.Error, match="does not know tension"):
+            frame.field("tension")
+        pytest.skip("frames of a world do not know the tension yet")
+    weight = np.pi * 0.5e-3**2 * 1300 * 9.81 * (0.1 - frame.def_.points["s"])
+    assert np.allclose(frame.field("tension"), weight, atol=0.1 * weight[0])
+
+
+# -------------------------------------------------------------------------------------------- runs
+
+def test_what_is_recorded_is_read(tmp_path):
+    frames = record(tmp_path / "result.h5")
+    with filum.Result(tmp_path) as run:  # the folder will do
+        assert len(run) == run.frame_count == 4 and run.step_count == 30 and not run.is_growing
+        assert run.def_.name == "falling" and run.def_.seed == 7
+        assert run.def_.rods["name"][1] == b"upper" and run.def_.version == filum.version()
+        assert np.allclose(run.read_times(), [0, 0.01, 0.02, 0.03])
+        steps = run.read_steps()
+        assert np.allclose(steps["time"], np.arange(1, 31) * 1e-3)
+        assert np.all(steps["info"]["outcome"] == filum.FIL_CONVERGED)
+        assert np.all(steps["info"]["residual"]["scaled"] <= 1e-8)
+        for got, want in zip(run, frames):
+            assert got.time == want.time and got.step == want.step
+            assert np.array_equal(got.position, want.position)
+            assert np.allclose(got.velocity, want.velocity, atol=1e-6)
+            assert np.allclose(got.contacts["impulse"], want.contacts["impulse"])
+        assert run[-1].time == pytest.approx(0.03)
+        with pytest.raises(IndexError):
+            run[4]
+
+
+def test_a_frame_that_was_read_is_a_view_and_is_old_after_the_next(tmp_path):
+    record(tmp_path / "result.h5")
+    run = filum.Result(tmp_path / "result.h5")
+    first = run[0]
+    places = first.position
+    assert not places.flags.owndata and not places.flags.writeable
+    run.read(2)
+    with pytest.raises(filum.Error, match="overwritten"):
+        first.position
+    kept = [frame.copy() for frame in run]
+    assert kept[0].position[0, 2] > kept[3].position[0, 2]
+    run.close()
+    assert np.isfinite(places).all()  # stale, but there
+    with pytest.raises(filum.Error, match="this result was destroyed"):
+        run.read(0)
+    assert run.is_destroyed
+
+
+def test_a_run_can_be_read_while_it_grows(tmp_path):
+    code = """
+import sys, filum
+sys.path.insert(0, sys.argv[2])
+from worlds import falling_rods
+world = falling_rods()
+recorder = filum.Recorder(world)
+result = filum.Result.create(sys.argv[1], recorder.def_)
+while True:
+    result.append(recorder.frame())
+    result.sync()
+    print("written", flush=True)
+    if not sys.stdin.readline().strip():
+        break
+    world.step()
+result.close()
+print("closed", flush=True)
+"""
+    path = tmp_path / "result.h5"
+    with subprocess.Popen([sys.executable, "-c", code, str(path), HERE], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout.readline() == "written\n"
+        run = filum.Result(path)
+        assert run.is_growing and run.frame_count == 1
+        for count in (2, 3):
+            writer.stdin.write("more\n")
+            writer.stdin.flush()
+            assert writer.stdout.readline() == "written\n"
+            assert run.frame_count == count and run[count - 1].step == count - 1
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+        assert writer.stdout.readline() == "closed\n"
+        assert not run.is_growing
+
+
+def test_what_is_no_run_is_told(tmp_path):
+    with pytest.raises(filum.Error, match="nothing.h5"):
+        filum.Result(tmp_path / "nothing.h5")
+    (tmp_path / "text.h5").write_text("not a run")
+    with pytest.raises(filum.Error, match="text.h5"):
+        filum.Result(tmp_path / "text.h5")
+    frames = record(tmp_path / "result.h5")
+    with pytest.raises(filum.Error, match="exists"):
+        record(tmp_path / "result.h5")
+    assert len(frames) == 4
+
+
+def test_runs_are_exported(tmp_path):
+    record(tmp_path / "result.h5")
+    with filum.Result(tmp_path) as run:
+        count = run.export("npy", tmp_path, "falling")
+        assert count == len([n for n in os.listdir(tmp_path) if n.startswith("falling")]) > 0
+        with pytest.raises(filum.Error, match="one of vtp, csv"):
+            run.export("doc", tmp_path, "falling")
+        run.export("obj", tmp_path, "falling", first=1, last=2, y_up=True)
