@@ -33,6 +33,7 @@ export class OrbitCamera {
     private drag: Drag | null = null;
     private travelled = 0;
     private sceneRadius = 1;
+    private inset = { top: 0, right: 0, bottom: 0 }; // pixels that panels cover
 
     constructor(private readonly canvas: HTMLCanvasElement) {
         this.camera.up.set(0, 0, 1);
@@ -132,8 +133,8 @@ export class OrbitCamera {
             const size = this.pixelAt(before) - this.pixelAt(this.distance);
             const right = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 0);
             const up = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 1);
-            this.target.addScaledVector(right, (x - this.canvas.clientWidth / 2) * size);
-            this.target.addScaledVector(up, -(y - this.canvas.clientHeight / 2) * size);
+            const centre = this.middle;
+            this.target.addScaledVector(right, (x - centre.x) * size).addScaledVector(up, -(y - centre.y) * size);
         }
         this.onChange();
     }
@@ -143,11 +144,36 @@ export class OrbitCamera {
         return (2 * Math.tan((this.camera.fov * Math.PI) / 360) * distance) / Math.max(1, this.canvas.clientHeight);
     }
 
-    fit(centre: Vector3, radius: number): void {
-        this.target.copy(centre);
-        this.sceneRadius = Math.max(radius, 1e-6);
-        const narrow = Math.min(1, this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight));
-        this.distance = (1.12 * this.sceneRadius) / Math.sin((this.camera.fov * Math.PI) / 360) / Math.max(narrow, 0.25);
+    /** The middle of what panels leave free, pixels: where the target is seen. */
+    private get middle(): Vector2 {
+        const { top, right, bottom } = this.inset;
+        return new Vector2((this.canvas.clientWidth - right) / 2, (this.canvas.clientHeight - bottom + top) / 2);
+    }
+
+    setInset(inset: { top: number; right: number; bottom: number }): void {
+        this.inset = inset;
+        this.onChange();
+    }
+
+    /** See the whole of a box, from where the eye looks now: each corner asks for a distance. */
+    fit(low: Vector3, high: Vector3): void {
+        this.target.copy(low).add(high).multiplyScalar(0.5);
+        this.sceneRadius = Math.max(0.5 * low.distanceTo(high), 1e-6);
+        const tan = Math.tan((this.camera.fov * Math.PI) / 360);
+        const { top, right, bottom } = this.inset;
+        const tall = Math.max(1, this.canvas.clientHeight);
+        const v = tan * Math.max(0.3, (tall - top - bottom) / tall);
+        const h = tan * Math.max(0.3 * this.canvas.clientWidth, this.canvas.clientWidth - right) / tall;
+        const flat = Math.cos(this.elevation);
+        const back = new Vector3(Math.cos(this.azimuth) * flat, Math.sin(this.azimuth) * flat, Math.sin(this.elevation));
+        const side = new Vector3(-Math.sin(this.azimuth), Math.cos(this.azimuth), 0);
+        const up = back.clone().cross(side);
+        let distance = 0.4 * this.sceneRadius;
+        for (let corner = 0; corner < 8; corner++) {
+            const p = new Vector3(corner & 1 ? low.x : high.x, corner & 2 ? low.y : high.y, corner & 4 ? low.z : high.z).sub(this.target);
+            distance = Math.max(distance, p.dot(back) + Math.max(Math.abs(p.dot(side)) / h, Math.abs(p.dot(up)) / v));
+        }
+        this.distance = 1.14 * distance;
         this.onChange();
     }
 
@@ -161,6 +187,9 @@ export class OrbitCamera {
         camera.near = Math.max(1e-3 * this.distance, this.distance - 3 * this.sceneRadius) * 0.5;
         camera.far = this.distance + 60 * this.sceneRadius;
         camera.lookAt(this.target);
+        const { clientWidth: width, clientHeight: height } = this.canvas;
+        const middle = this.middle;
+        camera.setViewOffset(width, height, width / 2 - middle.x, height / 2 - middle.y, width, height);
         camera.updateProjectionMatrix();
         camera.updateMatrixWorld();
         light.eye.value.set(camera.position.x, camera.position.y, camera.position.z, 1);

@@ -33,7 +33,7 @@ void main() {
         vec3 right = normalize(cross(vec3(0.0, 0.0, 1.0), v) + vec3(1e-6));
         vec3 up = cross(v, right);
         vDot = position.xy;
-        float r = dots * (state < 0.5 ? 1.8 : 2.8) * size;
+        float r = dots * (state < 0.5 ? 1.3 : 2.8) * size;
         p += r * (position.x * right + position.y * up) + v * 3.0 * size;
     } else { // the arrow: x across in pixels, y along it
         float f = length(force);

@@ -19,6 +19,7 @@ import { View } from "./view";
 const HEARTBEAT = 250; // ms
 const HEARTBEAT_PULLING = 80;
 const MEMORY = 384 * 1024 * 1024; // bytes of frames kept
+const MANY_RODS = 200; // contacts would hide them
 const PLAY_ICON = "M6 4l10 6-10 6z";
 const PAUSE_ICON = "M6 4h3v12H6zM12 4h3v12h-3z";
 
@@ -199,11 +200,8 @@ class App {
             drawScale(view);
         };
         selected.onClose = () => this.select(null);
-        showPanel(view, () => this.refresh());
-        window.addEventListener("resize", () => {
-            view.resize();
-            this.plots.redraw();
-        });
+        showPanel(view, this.run.rods.length <= MANY_RODS, () => this.refresh());
+        window.addEventListener("resize", () => view.resize());
         view.canvas.addEventListener("webglcontextlost", (event) => {
             event.preventDefault();
             say("The browser took the graphics away. Reload the page to get them back.");
@@ -265,7 +263,14 @@ class App {
             const dialog = byId<HTMLDialogElement>("help");
             dialog.open ? dialog.close() : dialog.showModal();
         };
-        const panel = startPanel(() => this.plots.redraw());
+        const room = () => {
+            this.plots.redraw();
+            const covered = isNarrow() || byId("panel").classList.contains("closed") ? 0 : byId("panel").offsetWidth + 14;
+            view.camera.setInset({ top: isNarrow() ? 50 : 20, right: covered, bottom: byId("bar").offsetHeight + 14 });
+        };
+        const panel = startPanel(room);
+        room();
+        window.addEventListener("resize", room);
         byId("do-fit").addEventListener("click", fit);
         byId("do-follow").addEventListener("click", follow);
         byId("do-theme").addEventListener("click", theme);
@@ -353,6 +358,7 @@ class App {
         await this.player.learn(this.state.frames);
         if (first && this.player.count > 0 && !this.atNow) {
             this.player.chooseSpeed();
+            await this.sample();
             await this.goto(0);
         } else if (atEnd && this.state.growing && this.player.current < this.player.count - 1) {
             await this.goto(this.player.count - 1);
@@ -360,6 +366,13 @@ class App {
         this.live?.update(this.state);
         this.showPlayer();
         await this.plots.learn(this.state.steps, this.state.frames);
+    }
+
+    // some frames from all over the run say how large it is
+    private async sample(): Promise<void> {
+        const last = this.player.count - 1;
+        const few = [...new Set([0, 0.25, 0.5, 0.75, 1].map((t) => Math.round(t * last)))];
+        this.view.sample = await Promise.all(few.map((k) => server.frame(k, ["position", "rigids", "obstacles"])));
     }
 
     async heart(): Promise<never> {

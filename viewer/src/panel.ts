@@ -29,8 +29,8 @@ export interface Switches {
     forces: HTMLInputElement;
 }
 
-/** The switches of what is shown; `again` asks for the frame with other arrays. */
-export function showPanel(view: View, again: () => void): Switches {
+/** The switches of what is shown; contacts at first only where there are few rods; `again` asks for the frame with other arrays. */
+export function showPanel(view: View, few: boolean, again: () => void): Switches {
     const touch = (act: () => void) => {
         act();
         view.touch();
@@ -42,8 +42,9 @@ export function showPanel(view: View, again: () => void): Switches {
         view.contacts.group.visible = view.showContacts;
         again();
     };
-    const contacts = check("Contact points", "Where bodies touch (C)", true, setContacts);
-    const forces = check("Contact forces", "Arrows: the force of b on a (A)", true, setContacts);
+    view.showContacts = view.contacts.group.visible = few;
+    const contacts = check("Contact points", "Where bodies touch (C)", few, setContacts);
+    const forces = check("Contact forces", "Arrows: the force of b on a (A)", few, setContacts);
     const arrows = slider("Length of arrows", "Metres a newton", { min: -2, max: 2, step: 0.1, value: 0 },
         (value) => `× ${Number((10 ** value).toPrecision(2))}`,
         (value) => touch(() => {

@@ -95,7 +95,7 @@ export class Plot {
         let low = Infinity, high = -Infinity;
         for (const curve of data.curves) {
             for (let i = 0; i < data.count; i++) {
-                const y = data.log ? Math.log10(Math.max(curve.y(i), 1e-30)) : curve.y(i);
+                const y = data.log ? Math.log10(Math.max(curve.y(i), 1e-17)) : curve.y(i);
                 if (Number.isFinite(y) && !(data.log && curve.y(i) <= 0)) {
                     low = Math.min(low, y);
                     high = Math.max(high, y);
@@ -134,7 +134,7 @@ export class Plot {
         const faint = style.getPropertyValue("--line"), text = style.getPropertyValue("--soft");
         const w = width - EDGE.left - EDGE.right, h = this.height - EDGE.top - EDGE.bottom;
         const px = (x: number) => EDGE.left + (w * (x - this.xs[0])) / (this.xs[1] - this.xs[0]);
-        const py = (y: number) => EDGE.top + h - (h * ((data.log ? Math.log10(Math.max(y, 1e-30)) : y) - this.ys[0])) / (this.ys[1] - this.ys[0]);
+        const py = (y: number) => EDGE.top + h - (h * ((data.log ? Math.log10(Math.max(y, 1e-17)) : y) - this.ys[0])) / (this.ys[1] - this.ys[0]);
         this.axes(g, { w, h, px, faint, text });
         g.save();
         g.beginPath();
@@ -189,7 +189,7 @@ export class Plot {
         let column = -1, low = 0, high = 0, started = false;
         for (let i = 0; i < data.count; i++) {
             const y = curve.y(i);
-            if (!Number.isFinite(y)) {
+            if (!Number.isFinite(y) || (data.log && y <= 0)) {
                 started = false;
                 continue;
             }

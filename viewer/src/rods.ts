@@ -156,7 +156,7 @@ void main() {
     if (abs(vMark.y - selected) < 0.5) c = mix(c, vec3(1.0, 0.78, 0.2), 0.45);
     if (dot(n, v) < 0.0) n = -n;
     if (stripes > 0.5) c *= mix(1.0, 0.45, smoothstep(0.955, 0.975, abs(vMark.z)) * step(0.0, vMark.z));
-    float shadow = lit(vPlace + 1e-3 * n * eye.w, 1.6);
+    float shadow = litSurface(vPlace, n, 1.6);
     gl_FragColor = vec4(shade(c, n, v, shadow, 0.42), 1.0);
 }
 `;
@@ -232,6 +232,7 @@ const DETAIL = [
 ];
 const MOST_TUBES = DETAIL[DETAIL.length - 1]!.upTo;
 const TUBE_PIXELS = 1.6; // radius from which a tube is worth it
+const FEW_PIXELS = 0.7; // the same where there are few segments
 
 /** One kind of tubes, round or flat: the segments that are drawn so now. */
 class Tubes {
@@ -410,6 +411,7 @@ export class Rods {
         const scale = this.uniforms.thickness.value / light.pixel.value;
         let changed = !this.listed;
         let left = MOST_TUBES;
+        const least = this.run.pointCount <= DETAIL[1]!.upTo ? FEW_PIXELS : TUBE_PIXELS;
         const order: number[] = [];
         this.run.lines.forEach(([rod, first, count], line) => {
             let near = Infinity;
@@ -423,7 +425,7 @@ export class Rods {
             this.size[line] = (radius * scale) / near;
             order.push(line);
         });
-        const wanted = order.filter((line) => this.size[line]! >= (this.asTube[line] === 1 ? 0.85 : 1) * TUBE_PIXELS);
+        const wanted = order.filter((line) => this.size[line]! >= (this.asTube[line] === 1 ? 0.85 : 1) * least);
         if (wanted.length > 1) {
             wanted.sort((a, b) => this.size[b]! - this.size[a]!);
         }

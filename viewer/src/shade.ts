@@ -26,6 +26,7 @@ export const light = {
     shadowMatrix: { value: new Matrix4() },
     shadowOn: { value: 0 },
     shadowBias: { value: 0.002 },
+    shadowTexel: { value: 0 }, // m
 };
 
 export const LIGHT = /* glsl */ `
@@ -34,7 +35,7 @@ uniform float pixel;
 uniform vec3 keyDirection, sky, ground, key;
 uniform highp sampler2D shadowMap;
 uniform mat4 shadowMatrix;
-uniform float shadowOn, shadowBias;
+uniform float shadowOn, shadowBias, shadowTexel;
 
 vec3 toEye(vec3 p) { return normalize(eye.xyz - eye.w * p); }
 float pixelAt(vec3 p) { return eye.w > 0.5 ? pixel * length(eye.xyz - p) : pixel; }
@@ -49,6 +50,12 @@ float lit(vec3 p, float softness) {
     float r = softness / float(textureSize(shadowMap, 0).x);
     return 0.2 * (tap(q, vec2(0.0)) + tap(q, vec2(r, 0.4 * r)) + tap(q, vec2(-0.4 * r, r))
         + tap(q, vec2(-r, -0.4 * r)) + tap(q, vec2(0.4 * r, -r)));
+}
+
+// of a surface: looked up a little in front of it, the more the flatter the light falls
+float litSurface(vec3 p, vec3 n, float softness) {
+    float slope = 1.0 - max(dot(n, keyDirection), 0.0);
+    return lit(p + n * shadowTexel * (0.6 + 2.0 * slope), softness);
 }
 
 vec3 shade(vec3 base, vec3 n, vec3 v, float shadow, float gloss) {
@@ -106,7 +113,8 @@ export class Shadow {
         scene.background = background;
         light.eye.value.copy(eye);
         light.pixel.value = pixel;
-        light.shadowBias.value = (1.6 * ((2 * r) / this.size)) / (6 * r);
+        light.shadowTexel.value = (2 * r) / this.size;
+        light.shadowBias.value = (1.2 * ((2 * r) / this.size)) / (6 * r);
         light.shadowMatrix.value
             .makeScale(0.5, 0.5, 0.5).setPosition(0.5, 0.5, 0.5)
             .multiply(camera.projectionMatrix).multiply(camera.matrixWorldInverse);

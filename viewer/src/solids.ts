@@ -33,7 +33,7 @@ void main() {
     vec3 n = normalize(vNormal), v = toEye(vPlace);
     if (dot(n, v) < 0.0) n = -n;
     float tint = vOwn.x * vOwn.y * vOwn.z > 0.0 ? 1.0 : 0.94;
-    float shadow = lit(vPlace, 2.2);
+    float shadow = litSurface(vPlace, n, 2.2);
     float edge = 1.0 - abs(dot(n, v));
     gl_FragColor = vec4(shade(colour * tint, n, v, shadow, 0.12), opacity + (1.0 - opacity) * edge * edge * 0.5);
 }

@@ -19,6 +19,9 @@ export function withUnit(x: number, unit: string): string {
     }
     if (unit === "" || unit.startsWith("1")) {
         const size = Math.abs(x);
+        if (unit === "" && size >= 1e4 && size < 1e9) {
+            return size >= 1e6 ? `${digits(x / 1e6)}M` : `${digits(x / 1e3)}k`;
+        }
         const text = size >= 1e5 || size < 1e-3 ? x.toExponential(1).replace("e+", "e") : digits(x);
         return `${text} ${unit}`.trim();
     }

@@ -35,6 +35,9 @@ export class View {
     private dirty = true;
     private newFrame = true;
     private fitted = false;
+    sample: Frame[] = []; // frames from all over the run, to measure it by
+    private low = new Vector3();
+    private high = new Vector3();
     private drawn: number[] = []; // times of the last pictures
 
     constructor(readonly canvas: HTMLCanvasElement, private readonly run: RunInfo, meshes: MeshData[]) {
@@ -104,8 +107,10 @@ export class View {
         this.rods.show(frame, this.values);
         this.solids.place(frame);
         if (!this.fitted) {
-            this.fit();
             this.fitted = true;
+            this.measure(this.sample.length > 0 ? this.sample : [frame]);
+            this.solids.place(frame);
+            this.fit();
         }
         this.contacts.show(frame, this.radius);
         if (this.selectedContact) {
@@ -113,6 +118,7 @@ export class View {
             this.contacts.select(now, this.radius);
             this.selectedContact = now ?? this.selectedContact;
         }
+        this.sink(frame);
         this.keepFollowing();
         this.newFrame = true;
         this.touch();
@@ -125,8 +131,8 @@ export class View {
         return this.selectedContact;
     }
 
-    /** Bounds of rods and bodies in the frame on show. */
-    private bounds(): { low: Vector3; high: Vector3 } {
+    /** Bounds of rods and bodies in some frames. */
+    private bounds(frames: Frame[]): { low: Vector3; high: Vector3 } {
         const low = new Vector3().setScalar(Infinity), high = new Vector3().setScalar(-Infinity);
         const grow = (x: number, y: number, z: number, r: number) => {
             if (Number.isFinite(x + y + z)) {
@@ -134,14 +140,16 @@ export class View {
                 high.set(Math.max(high.x, x + r), Math.max(high.y, y + r), Math.max(high.z, z + r));
             }
         };
-        const xyz = this.frame?.arrays.position ?? new Float32Array(0);
-        for (let i = 0; i < xyz.length; i += 3) {
-            grow(xyz[i]!, xyz[i + 1]!, xyz[i + 2]!, 0);
-        }
-        for (const { info, objects, extent } of this.solids.placed) {
-            if (info.shape !== "plane") {
-                const { x, y, z } = objects[0]!.position;
-                grow(x, y, z, extent);
+        for (const { arrays } of frames) {
+            const xyz = arrays.position ?? new Float32Array(0);
+            for (let i = 0; i < xyz.length; i += 3) {
+                grow(xyz[i]!, xyz[i + 1]!, xyz[i + 2]!, 0);
+            }
+            for (const { info, from, index, extent } of this.solids.placed) {
+                const pose = arrays[from];
+                if (pose && info.shape !== "plane") {
+                    grow(pose[7 * index]!, pose[7 * index + 1]!, pose[7 * index + 2]!, extent);
+                }
             }
         }
         if (!(high.x >= low.x)) {
@@ -151,17 +159,27 @@ export class View {
         return { low, high };
     }
 
-    fit(): void {
-        const { low, high } = this.bounds();
+    /** Make the scene as large as these frames: ground, grid, shadows. */
+    measure(frames: Frame[]): void {
+        const { low, high } = this.bounds(frames);
+        this.low = low;
+        this.high = high;
         this.centre = low.clone().add(high).multiplyScalar(0.5);
         this.radius = Math.max(0.5 * low.distanceTo(high), 1e-5);
         this.solids.fit(this.centre, this.radius, low.z);
-        if (this.frame) {
-            this.solids.place(this.frame);
-        }
-        this.camera.fit(this.centre, this.radius);
         this.newFrame = true;
         this.touch();
+    }
+
+    /** See all of the run, or of the frame on show if it has left that. */
+    fit(): void {
+        if (this.frame) {
+            const { low, high } = this.bounds([this.frame]);
+            this.low.min(low);
+            this.high.max(high);
+            this.solids.place(this.frame);
+        }
+        this.camera.fit(this.low, this.high);
     }
 
     private middleOf(rod: number): Vector3 {
@@ -201,6 +219,19 @@ export class View {
             this.pull.add(arrow);
         }
         this.touch();
+    }
+
+    // what falls below the ground takes the ground along
+    private sink(frame: Frame): void {
+        const xyz = frame.arrays.position;
+        let least = this.low.z;
+        for (let i = 2; xyz && i < xyz.length; i += 3) {
+            least = xyz[i]! < least ? xyz[i]! : least;
+        }
+        if (least < this.low.z - 0.01 * this.radius) {
+            this.low.z = least;
+            this.solids.fit(this.centre, this.radius, least);
+        }
     }
 
     set shadows(on: boolean) {
