@@ -423,7 +423,7 @@ function hook(app: App): void {
                 Object.assign(view.camera, set);
                 view.touch();
             },
-            redraw: () => view.touch(),
+            bench: (count: number, fresh: boolean) => view.bench(count, fresh),
             fps: () => view.fps,
         },
     });

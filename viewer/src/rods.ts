@@ -1,72 +1,75 @@
 // rods.ts - thousands of rods, drawn from two textures.
 //
-// Points. A frame becomes one texture (x, y, z, value to colour by), another one holds what never
-// changes (half sizes of the section along n1 and n2, number of the rod, whether a line starts or
-// ends here), a third the quaternions. Shaders fetch points by number, so a new frame costs one
-// interleaving loop and one upload, whatever is drawn of it.
-//
 // Level of detail, by the radius in pixels of each line:
 //   strands  a ribbon of two triangles a segment that faces the eye and is lit as if it were round;
-//            never thinner than a pixel, where it is lit as a hair is (by its tangent alone)
+//            never thinner than a pixel, where it is lit as a hair is (by its tangent alone);
+//            where there is no graphics card, lines of one pixel then take half the time
 //   tubes    true geometry: rings about a cubic through the points (Hermite, with tangents that halve
 //            the angle between neighbours), turned with the material frame, closed at the ends;
 //            flat sections for ribbons
 // Tubes are given to the largest lines until their budget of vertices is spent.
+//
+// Data. Strands read one buffer with two vertices a point, bound three times with a shift, so that a
+// vertex sees its neighbours without a fetch (fetching from textures made software rendering five
+// times slower). Tubes, of which there are few, fetch points by number from textures: one for
+// position and value, one for what never changes (half sizes of the section along n1 and n2, number
+// of the rod, whether a line starts or ends here), one for quaternions. A new frame costs one loop
+// and one upload for each kind that is drawn.
 import {
-    BufferAttribute, BufferGeometry, DataTexture, DoubleSide, FloatType, FrontSide, Group, InstancedBufferAttribute,
-    InstancedBufferGeometry, Mesh, NearestFilter, RGBAFormat, ShaderMaterial, Vector2, Vector3, type Camera, type Texture,
+    BufferAttribute, BufferGeometry, DataTexture, DoubleSide, DynamicDrawUsage, FloatType, FrontSide, Group,
+    InstancedBufferAttribute, InstancedBufferGeometry, InterleavedBuffer, InterleavedBufferAttribute, LineSegments, Mesh, NearestFilter, RGBAFormat, ShaderMaterial, Vector2, Vector3, type Camera,
 } from "three";
 import type { Frame, RunInfo } from "./protocol";
 import { LIGHT, SHADOW_LAYER, light } from "./shade";
 
 const ROW_BITS = 11;
 const ROW = 1 << ROW_BITS;
+const STRAND = 0, TUBE = 1, HAIR = 2; // how a line is drawn
 const FIRST = 1; // flags of a point
 const LAST = 2;
 
 const POINTS = /* glsl */ `
 precision highp int;
 uniform highp sampler2D points, sections, frames;
-uniform highp sampler2D lut;
-uniform vec2 range;
-uniform float thickness, selected, hasFrames;
+uniform float thickness, hasFrames;
 vec4 fetch(highp sampler2D t, int i) { return texelFetch(t, ivec2(i & ${ROW - 1}, i >> ${ROW_BITS}), 0); }
 bool isFirst(vec4 section) { return (int(section.w) & ${FIRST}) != 0; }
 bool isLast(vec4 section) { return (int(section.w) & ${LAST}) != 0; }
-vec3 colourOf(float value, float rod) {
-    float x = clamp((value - range.x) / max(range.y - range.x, 1e-30), 0.0, 1.0);
-    vec3 c = texture(lut, vec2((x * 255.0 + 0.5) / 256.0, 0.5)).rgb;
-    return abs(rod - selected) < 0.5 ? mix(c, vec3(1.0, 0.78, 0.2), 0.6) : c;
-}
 `;
 
 const STRAND_VERTEX = /* glsl */ `
 ${LIGHT}
-${POINTS}
+uniform float thickness, selected;
+attribute vec3 before, here, after, colour;
+attribute vec3 kind; // radius, rod, and 1 or -1: which side
 varying vec3 vColour, vNormal, vTangent, vEye;
 varying vec2 vAcross; // from side to side, and half width in pixels
 varying float vLit;
 void main() {
-    int i = gl_VertexID >> 1;
-    vec4 here = fetch(points, i);
-    vec4 section = fetch(sections, i);
-    vec3 p = here.xyz;
-    vec3 before = isFirst(section) ? p : fetch(points, i - 1).xyz;
-    vec3 after = isLast(section) ? p : fetch(points, i + 1).xyz;
     vec3 tangent = normalize(after - before + vec3(1e-12));
-    vec3 v = toEye(p);
+    vec3 v = toEye(here);
     vec3 side = normalize(cross(tangent, v) + vec3(1e-9));
-    float across = (gl_VertexID & 1) == 0 ? -1.0 : 1.0;
-    float size = pixelAt(p);
-    float radius = max(section.x, section.y) * thickness;
-    float width = max(radius, 0.62 * size);
-    vColour = colourOf(here.w, section.z);
+    float size = pixelAt(here);
+    float width = max(kind.x * thickness, 0.62 * size);
+    vColour = abs(kind.y - selected) < 0.5 ? mix(colour, vec3(1.0, 0.78, 0.2), 0.6) : colour;
     vTangent = tangent;
     vEye = v;
     vNormal = normalize(cross(side, tangent));
-    vAcross = vec2(across, width / size);
-    vLit = lit(p + keyDirection * width * 2.0, 2.0);
-    gl_Position = projectionMatrix * viewMatrix * vec4(p + across * width * side, 1.0);
+    vAcross = vec2(kind.z, width / size);
+    vLit = litThin(here + keyDirection * width * 2.0);
+    gl_Position = projectionMatrix * viewMatrix * vec4(here + kind.z * width * side, 1.0);
+}
+`;
+
+const STRAND_DEPTH_VERTEX = /* glsl */ `
+${LIGHT}
+uniform float thickness;
+attribute vec3 before, here, after;
+attribute vec3 kind;
+void main() {
+    vec3 side = normalize(cross(after - before, eye.xyz) + vec3(1e-9));
+    float width = max(kind.x * thickness, 0.62 * pixel);
+    gl_Position = projectionMatrix * viewMatrix * vec4(here + kind.z * width * side, 1.0);
 }
 `;
 
@@ -232,6 +235,7 @@ const DETAIL = [
 ];
 const MOST_TUBES = DETAIL[DETAIL.length - 1]!.upTo;
 const TUBE_PIXELS = 1.6; // radius from which a tube is worth it
+const HAIR_PIXELS = 0.6; // below it a line of one pixel does
 const FEW_PIXELS = 0.7; // the same where there are few segments
 
 /** One kind of tubes, round or flat: the segments that are drawn so now. */
@@ -271,21 +275,119 @@ class Tubes {
     }
 }
 
+/** Two vertices a point; every line has a ghost before its first point and one after its last. */
+class Strands {
+    readonly geometry = new BufferGeometry();
+    readonly lines = new BufferGeometry(); // the same vertices
+    private readonly places: InterleavedBuffer;
+    private readonly colours: BufferAttribute;
+    private readonly first: Int32Array; // vertex of the first point of each line; its ghost is 2 before
+
+    constructor(private readonly run: RunInfo) {
+        this.first = new Int32Array(run.lines.length);
+        let count = 0;
+        run.lines.forEach(([, , points], line) => {
+            this.first[line] = count;
+            count += 2 * points + 4;
+        });
+        // vertex v has its own place 2 vertices further on: the ghost of the first line comes first
+        this.places = new InterleavedBuffer(new Float32Array(3 * (count + 4)), 3).setUsage(DynamicDrawUsage);
+        this.colours = new BufferAttribute(new Uint8Array(4 * count + 4), 4, true).setUsage(DynamicDrawUsage);
+        ["before", "here", "after"].forEach((name, k) => {
+            this.geometry.setAttribute(name, new InterleavedBufferAttribute(this.places, 3, 6 * k));
+        });
+        this.geometry.setAttribute("colour", this.colours);
+        this.geometry.setAttribute("kind", this.kinds(count));
+        for (const [name, attribute] of Object.entries(this.geometry.attributes)) {
+            this.lines.setAttribute(name, attribute);
+        }
+    }
+
+    private kinds(count: number): BufferAttribute {
+        const kind = new Float32Array(3 * count + 3);
+        this.run.lines.forEach(([rod, , points], line) => {
+            const info = this.run.rods[rod]!;
+            const radius = info.ribbon ? info.ribbon.width / 2 : info.radius;
+            for (let i = 0; i < points; i++) {
+                kind.set([radius, rod, -1, radius, rod, 1], 3 * (this.first[line]! + 2 * i));
+            }
+        });
+        return new BufferAttribute(kind, 3);
+    }
+
+    /** Draw these lines, each segment as two triangles or as a line of one pixel; returns the number of segments. */
+    list(isSo: (line: number) => boolean, geometry: BufferGeometry, asLines: boolean): number {
+        const { lines } = this.run;
+        const count = lines.reduce((sum, [, , points], line) => sum + (isSo(line) ? Math.max(0, points - 1) : 0), 0);
+        const index = new Uint32Array((asLines ? 2 : 6) * count);
+        let k = 0;
+        lines.forEach(([, , points], line) => {
+            for (let i = 0; isSo(line) && i + 1 < points; i++) {
+                const a = this.first[line]! + 2 * i;
+                if (asLines) {
+                    index[k++] = a;
+                    index[k++] = a + 2;
+                    continue;
+                }
+                index[k++] = a;
+                index[k++] = a + 1;
+                index[k++] = a + 2;
+                index[k++] = a + 1;
+                index[k++] = a + 3;
+                index[k++] = a + 2;
+            }
+        });
+        geometry.setIndex(new BufferAttribute(index, 1));
+        return count;
+    }
+
+    show(xyz: Float32Array, values: Float32Array, range: Vector2, lut: Uint8Array): void {
+        const to = this.places.array as Float32Array;
+        const colours = new Uint32Array(this.colours.array.buffer);
+        const table = new Uint32Array(lut.buffer, lut.byteOffset, lut.length / 4);
+        const scale = 255 / Math.max(range.y - range.x, 1e-30);
+        const last = table.length - 1;
+        const lines = this.run.lines;
+        for (let line = 0; line < lines.length; line++) {
+            const [, first, points] = lines[line]!;
+            let v = this.first[line]!;
+            for (let i = first, j = 3 * first, k = 3 * v + 6; i < first + points; i++, j += 3, k += 6, v += 2) {
+                to[k] = to[k + 3] = xyz[j]!;
+                to[k + 1] = to[k + 4] = xyz[j + 1]!;
+                to[k + 2] = to[k + 5] = xyz[j + 2]!;
+                const c = ((values[i]! - range.x) * scale + 0.5) | 0;
+                colours[v] = colours[v + 1] = table[c < 0 ? 0 : c > last ? last : c]!;
+            }
+            // ghosts: a line goes on as it ends
+            const a = 3 * this.first[line]!, b = a + 6 * points + 6;
+            to.copyWithin(a, a + 6, a + 12);
+            to.copyWithin(b, b - 6, b);
+        }
+        this.places.needsUpdate = true;
+        this.colours.needsUpdate = true;
+    }
+}
+
 export class Rods {
     readonly group = new Group();
     uploadMs = 0; // time on the CPU for the last frame
+    tubeCount = 0; // lines drawn as tubes
+    private thinCount = 0; // segments drawn as strands
     private readonly points: DataTexture;
     private readonly sections: DataTexture;
     private readonly turns: DataTexture;
+    private readonly thin: Strands;
     private readonly strands: Mesh;
+    private readonly hairs: LineSegments;
+    private shown: { frame: Frame; values: Float32Array } | null = null;
     private readonly round: Tubes;
     private readonly flat: Tubes;
-    private readonly asTube: Uint8Array; // by line
+    private readonly drawnAs: Uint8Array; // by line
     private readonly size: Float32Array; // radius in pixels by line
     private readonly uniforms;
     private listed = false;
 
-    constructor(private readonly run: RunInfo, lut: Texture) {
+    constructor(private readonly run: RunInfo, lut: DataTexture, private readonly software: boolean) {
         const count = run.pointCount;
         this.points = pointTexture(count);
         this.sections = pointTexture(count);
@@ -306,17 +408,20 @@ export class Rods {
         };
         const side = { side: DoubleSide };
         const strand = this.material(STRAND_VERTEX, STRAND_FRAGMENT, side);
-        const geometry = new BufferGeometry();
-        this.strands = new Mesh(geometry, strand);
+        this.thin = new Strands(run);
+        this.strands = new Mesh(this.thin.geometry, strand);
+        this.hairs = new LineSegments(this.thin.lines, strand);
+        this.hairs.frustumCulled = false;
         this.strands.frustumCulled = false;
         this.round = new Tubes(false, this.material(TUBE_VERTEX, TUBE_FRAGMENT, { side: FrontSide }));
         this.flat = new Tubes(true, this.material(TUBE_VERTEX, TUBE_FRAGMENT, side));
-        this.group.add(this.strands, this.round.mesh, this.flat.mesh);
-        this.asTube = new Uint8Array(run.lines.length).fill(2);
+        this.group.add(this.strands, this.hairs, this.round.mesh, this.flat.mesh);
+        this.drawnAs = new Uint8Array(run.lines.length);
         this.size = new Float32Array(run.lines.length);
-        for (const mesh of [this.strands, this.round.mesh, this.flat.mesh]) {
-            this.addShadow(mesh);
-        }
+        this.addShadow(this.strands, STRAND_DEPTH_VERTEX);
+        this.addShadow(this.hairs, STRAND_DEPTH_VERTEX);
+        this.addShadow(this.round.mesh, TUBE_VERTEX);
+        this.addShadow(this.flat.mesh, TUBE_VERTEX);
     }
 
     private material(vertexShader: string, fragmentShader: string, more: object): ShaderMaterial {
@@ -325,20 +430,20 @@ export class Rods {
 
     // The same mesh on the layer of shadows, drawn with a shader that has nothing to light. It must
     // not see the shadow map: a texture cannot be read while it is drawn into.
-    private addShadow(mesh: Mesh): void {
+    private addShadow(mesh: Mesh | LineSegments, vertexShader: string): void {
         const material = new ShaderMaterial({
             uniforms: { ...this.uniforms, shadowMap: { value: null } },
-            vertexShader: (mesh.material as ShaderMaterial).vertexShader,
+            vertexShader,
             fragmentShader: DEPTH_FRAGMENT,
             side: DoubleSide,
         });
-        const shadow = new Mesh(mesh.geometry, material);
+        const shadow = mesh instanceof LineSegments ? new LineSegments(mesh.geometry, material) : new Mesh(mesh.geometry, material);
         shadow.frustumCulled = false;
         shadow.layers.set(SHADOW_LAYER);
         this.shadows.push([mesh, shadow]);
         this.group.add(shadow);
     }
-    private readonly shadows: [Mesh, Mesh][] = [];
+    private readonly shadows: [Mesh | LineSegments, Mesh | LineSegments][] = [];
 
     private fillSections(): void {
         const data = dataOf(this.sections);
@@ -357,13 +462,33 @@ export class Rods {
     /** Show a frame, coloured by one value a point. */
     show(frame: Frame, values: Float32Array): void {
         const start = performance.now();
-        const xyz = frame.arrays.position;
+        this.shown = { frame, values };
+        if (frame.arrays.position && frame.arrays.position.length >= 3 * this.run.pointCount) {
+            if (this.thinCount !== 0) {
+                this.showThin();
+            }
+            if (this.tubeCount > 0) {
+                this.showTubes();
+            }
+        }
+        this.uploadMs = performance.now() - start;
+    }
+
+    private showThin(): void {
+        const { frame, values } = this.shown!;
+        const lut = this.uniforms.lut.value.image.data as Uint8Array;
+        this.thin.show(frame.arrays.position!, values, this.uniforms.range.value, lut);
+    }
+
+    private showTubes(): void {
+        const { frame, values } = this.shown!;
+        const xyz = frame.arrays.position!;
         const data = dataOf(this.points);
-        const count = xyz ? Math.min(this.run.pointCount, xyz.length / 3) : 0;
+        const count = this.run.pointCount;
         for (let i = 0, j = 0, k = 0; i < count; i++, j += 3, k += 4) {
-            data[k] = xyz![j]!;
-            data[k + 1] = xyz![j + 1]!;
-            data[k + 2] = xyz![j + 2]!;
+            data[k] = xyz[j]!;
+            data[k + 1] = xyz[j + 1]!;
+            data[k + 2] = xyz[j + 2]!;
             data[k + 3] = values[i]!;
         }
         this.points.needsUpdate = true;
@@ -375,7 +500,6 @@ export class Rods {
             this.turns.needsUpdate = true;
         }
         this.uniforms.hasFrames.value = known ? 1 : 0;
-        this.uploadMs = performance.now() - start;
     }
 
     /** Whether tubes, which turn with the material frame, are drawn now. */
@@ -387,7 +511,7 @@ export class Rods {
         this.uniforms.range.value.set(low, high);
     }
 
-    setLut(lut: Texture): void {
+    setLut(lut: DataTexture): void {
         this.uniforms.lut.value = lut;
     }
 
@@ -405,7 +529,10 @@ export class Rods {
 
     /** Choose how each line is drawn, from where the camera is. */
     update(camera: Camera): void {
-        const data = dataOf(this.points);
+        const data = this.shown?.frame.arrays.position;
+        if (!data || data.length < 3 * this.run.pointCount) {
+            return;
+        }
         const eye = new Vector3().setFromMatrixPosition(camera.matrixWorld);
         const ahead = camera.getWorldDirection(new Vector3());
         const scale = this.uniforms.thickness.value / light.pixel.value;
@@ -416,7 +543,7 @@ export class Rods {
         this.run.lines.forEach(([rod, first, count], line) => {
             let near = Infinity;
             for (const i of [first, first + (count >> 2), first + (count >> 1), first + count - 1 - (count >> 2), first + count - 1]) {
-                const x = data[4 * i]! - eye.x, y = data[4 * i + 1]! - eye.y, z = data[4 * i + 2]! - eye.z;
+                const x = data[3 * i]! - eye.x, y = data[3 * i + 1]! - eye.y, z = data[3 * i + 2]! - eye.z;
                 const depth = x * ahead.x + y * ahead.y + z * ahead.z;
                 near = Math.min(near, depth > 0 ? Math.hypot(x, y, z) : Infinity);
             }
@@ -425,67 +552,57 @@ export class Rods {
             this.size[line] = (radius * scale) / near;
             order.push(line);
         });
-        const wanted = order.filter((line) => this.size[line]! >= (this.asTube[line] === 1 ? 0.85 : 1) * least);
+        const wanted = order.filter((line) => this.size[line]! >= (this.drawnAs[line] === TUBE ? 0.85 : 1) * least);
         if (wanted.length > 1) {
             wanted.sort((a, b) => this.size[b]! - this.size[a]!);
         }
-        const now = new Uint8Array(this.asTube.length);
+        const now = new Uint8Array(this.drawnAs.length);
         for (const line of wanted) {
             left -= this.run.lines[line]![2] - 1;
             if (left < 0) {
                 break;
             }
-            now[line] = 1;
+            now[line] = TUBE;
         }
-        now.forEach((value, line) => {
-            changed ||= value !== this.asTube[line];
-            this.asTube[line] = value;
+        const small = HAIR_PIXELS * (this.software ? 1 : 0);
+        now.forEach((kind, line) => {
+            const value = kind !== TUBE && this.size[line]! < small ? HAIR : kind;
+            changed ||= value !== this.drawnAs[line];
+            this.drawnAs[line] = value;
         });
         if (changed) {
             this.list();
         }
     }
 
-    // the segments of each kind
+    // the segments of each kind; a kind that was not drawn before needs the frame now
     private list(): void {
         const round: number[] = [];
         const flat: number[] = [];
-        let thin = 0;
         this.run.lines.forEach(([rod, first, count], line) => {
-            if (this.asTube[line] !== 1) {
-                thin += Math.max(0, count - 1);
-                return;
-            }
             const into = this.run.rods[rod]!.ribbon ? flat : round;
-            for (let i = first; i + 1 < first + count; i++) {
+            for (let i = first; this.drawnAs[line] === TUBE && i + 1 < first + count; i++) {
                 into.push(i);
             }
         });
-        const index = new Uint32Array(6 * thin);
-        let k = 0;
-        this.run.lines.forEach(([, first, count], line) => {
-            for (let i = first; this.asTube[line] !== 1 && i + 1 < first + count; i++) {
-                const a = 2 * i;
-                index.set([a, a + 1, a + 2, a + 1, a + 3, a + 2], k);
-                k += 6;
-            }
-        });
-        const geometry = new BufferGeometry();
-        geometry.setIndex(new BufferAttribute(index, 1));
-        this.strands.geometry.dispose();
-        this.strands.geometry = geometry;
-        this.strands.visible = thin > 0;
+        const ribbons = this.thin.list((line) => this.drawnAs[line] === STRAND, this.thin.geometry, false);
+        const hairs = this.thin.list((line) => this.drawnAs[line] === HAIR, this.thin.lines, true);
+        this.thinCount = ribbons + hairs;
+        this.tubeCount = this.drawnAs.reduce((sum, value) => sum + (value === TUBE ? 1 : 0), 0);
+        this.strands.visible = ribbons > 0;
+        this.hairs.visible = hairs > 0;
         this.round.set(round);
         this.flat.set(flat);
         for (const [mesh, shadow] of this.shadows) {
             shadow.geometry = mesh.geometry;
             shadow.visible = mesh.visible;
         }
+        if (this.thinCount > 0) {
+            this.showThin();
+        }
+        if (this.tubeCount > 0) {
+            this.showTubes();
+        }
         this.listed = true;
-    }
-
-    /** Lines drawn as tubes, for the tests. */
-    get tubeCount(): number {
-        return this.asTube.reduce((sum, value) => sum + value, 0);
     }
 }

@@ -52,6 +52,13 @@ float lit(vec3 p, float softness) {
         + tap(q, vec2(-r, -0.4 * r)) + tap(q, vec2(0.4 * r, -r)));
 }
 
+// of a hair: it has no width to be soft over
+float litThin(vec3 p) {
+    if (shadowOn < 0.5) return 1.0;
+    vec3 q = (shadowMatrix * vec4(p, 1.0)).xyz;
+    q.z -= shadowBias;
+    return tap(q, vec2(0.0));
+}
 // of a surface: looked up a little in front of it, the more the flatter the light falls
 float litSurface(vec3 p, vec3 n, float softness) {
     float slope = 1.0 - max(dot(n, keyDirection), 0.0);

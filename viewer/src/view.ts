@@ -9,8 +9,19 @@ import { Rods } from "./rods";
 import { Shadow } from "./shade";
 import { Solids } from "./solids";
 
+// Without a graphics card, drawing takes a hundred times as long: no smoothing of edges, a smaller
+// shadow map, and no more pixels than the window has.
+function isSoftware(): boolean {
+    const gl = document.createElement("canvas").getContext("webgl2");
+    const info = gl?.getExtension("WEBGL_debug_renderer_info");
+    const name = info ? String(gl!.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+    return /swiftshader|llvmpipe|software/i.test(name);
+}
+
 export class View {
     readonly renderer: WebGLRenderer;
+    readonly software: boolean;
     readonly camera: OrbitCamera;
     readonly rods: Rods;
     readonly solids: Solids;
@@ -41,24 +52,17 @@ export class View {
     private drawn: number[] = []; // times of the last pictures
 
     constructor(readonly canvas: HTMLCanvasElement, private readonly run: RunInfo, meshes: MeshData[]) {
-        this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: "high-performance" });
+        this.software = isSoftware();
+        this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: true, powerPreference: "high-performance" });
         this.renderer.setClearColor(0, 0);
         this.camera = new OrbitCamera(canvas);
         this.camera.onChange = () => this.touch();
-        this.shadow = new Shadow(this.isSoftware() ? 1024 : 2048);
-        this.rods = new Rods(run, lutTexture("rods", run.rods.length));
+        this.shadow = new Shadow(this.software ? 512 : 2048);
+        this.rods = new Rods(run, lutTexture("rods", run.rods.length), this.software);
         this.solids = new Solids(run, meshes);
         this.values = new Float32Array(run.pointCount);
         this.scene.add(this.solids.group, this.rods.group, this.contacts.group, this.pull);
         this.resize();
-    }
-
-    // a renderer without a graphics card gets a smaller shadow map and no more pixels than the window has
-    private isSoftware(): boolean {
-        const gl = this.renderer.getContext();
-        const info = gl.getExtension("WEBGL_debug_renderer_info");
-        const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
-        return /swiftshader|llvmpipe|software/i.test(name);
     }
 
     touch(): void {
@@ -66,7 +70,7 @@ export class View {
     }
 
     resize(): void {
-        const ratio = this.isSoftware() ? 1 : Math.min(2, window.devicePixelRatio || 1);
+        const ratio = this.software ? 1 : Math.min(2, window.devicePixelRatio || 1);
         this.renderer.setPixelRatio(ratio);
         this.renderer.setSize(window.innerWidth, window.innerHeight, false);
         this.touch();
@@ -267,6 +271,22 @@ export class View {
         this.drawn = this.drawn.filter((time) => start - time < 2000);
         this.onDraw();
         return true;
+    }
+
+    /** Milliseconds a picture takes until its pixels are there; `fresh`: with a new frame each time. */
+    bench(count: number, fresh: boolean): number {
+        const gl = this.renderer.getContext();
+        const pixel = new Uint8Array(4);
+        const start = performance.now();
+        for (let i = 0; i < count; i++) {
+            if (fresh && this.frame) {
+                this.show(this.frame);
+            }
+            this.touch();
+            this.draw();
+            gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+        }
+        return (performance.now() - start) / count;
     }
 
     /** Pictures a second over the last two seconds. */
