@@ -18,7 +18,8 @@ import { View } from "./view";
 
 const HEARTBEAT = 250; // ms
 const HEARTBEAT_PULLING = 80;
-const MEMORY = 384 * 1024 * 1024; // bytes of frames kept
+// bytes of frames kept; #memory=MiB in the address asks for less
+const MEMORY = (Number(new URLSearchParams(location.hash.slice(1)).get("memory")) || 384) * 1024 * 1024;
 const MANY_RODS = 200; // contacts would hide them
 const PLAY_ICON = "M6 4l10 6-10 6z";
 const PAUSE_ICON = "M6 4h3v12H6zM12 4h3v12h-3z";
@@ -55,6 +56,7 @@ class App {
 
     constructor(readonly run: RunInfo, s: Float32Array, meshes: Awaited<ReturnType<Server["mesh"]>>[]) {
         this.view = new View(byId<HTMLCanvasElement>("view"), run, meshes);
+        document.body.classList.toggle("software", this.view.software);
         this.selected = new Selected(run, s);
         this.legend = new Legend(this.view, run.rods.length, () => this.refresh());
         this.atNow = run.live;
@@ -117,8 +119,9 @@ class App {
         player.onState = () => this.showPlayer();
         const scrub = byId<HTMLInputElement>("scrub");
         scrub.addEventListener("input", () => {
+            const frame = Number(scrub.value); // pausing writes the frame on show into it
             player.pause();
-            void this.goto(Number(scrub.value));
+            void this.goto(frame);
         });
         const speed = byId<HTMLSelectElement>("speed");
         speed.append(...SPEEDS.map((s) => make("option", { value: String(s) }, s >= 1 ? `${s}×` : `1/${Math.round(1 / s)}×`)));
