@@ -1,0 +1,104 @@
+// overlays.ts - what lies flat on the picture: axes, scale bar, legend.
+import { Vector3 } from "three";
+import { STATE_COLOURS, colours } from "./colours";
+import { byId, make } from "./dom";
+import { roundDown, withUnit } from "./units";
+import type { View } from "./view";
+
+const AXES: [string, string, Vector3][] = [
+    ["x", "#e5605e", new Vector3(1, 0, 0)],
+    ["y", "#5fb870", new Vector3(0, 1, 0)],
+    ["z", "#5b9df0", new Vector3(0, 0, 1)],
+];
+
+/** The directions of the axes, the nearest drawn last. */
+export function drawAxes(view: View): void {
+    const canvas = byId<HTMLCanvasElement>("axes");
+    const g = canvas.getContext("2d")!;
+    const half = canvas.width / 2;
+    g.clearRect(0, 0, canvas.width, canvas.height);
+    g.lineCap = "round";
+    g.font = "600 22px system-ui, sans-serif";
+    g.textAlign = "center";
+    g.textBaseline = "middle";
+    const turned = AXES.map(([name, colour, axis]) => ({
+        name, colour, v: axis.clone().transformDirection(view.camera.camera.matrixWorldInverse),
+    }));
+    turned.sort((a, b) => a.v.z - b.v.z);
+    for (const { name, colour, v } of turned) {
+        const x = half + v.x * (half - 22), y = half - v.y * (half - 22);
+        g.strokeStyle = g.fillStyle = colour;
+        g.lineWidth = 5;
+        g.beginPath();
+        g.moveTo(half, half);
+        g.lineTo(x, y);
+        g.stroke();
+        g.fillText(name, half + v.x * (half - 8), half - v.y * (half - 8));
+    }
+}
+
+/** A round length that is 60 to 150 pixels long in the depth of the camera's target. */
+export function drawScale(view: View): void {
+    const pixel = view.camera.pixelAt(view.camera.distance);
+    const length = roundDown(150 * pixel);
+    byId("scale-text").textContent = withUnit(length, "m");
+    byId("scale-bar").style.width = `${(length / pixel).toFixed(1)}px`;
+}
+
+const NAMES: [string, string][] = [
+    [STATE_COLOURS.open, "free"], [STATE_COLOURS.stick, "sticks"], [STATE_COLOURS.slide, "slides"],
+];
+
+export class Legend {
+    private readonly low = byId<HTMLInputElement>("legend-low");
+    private readonly high = byId<HTMLInputElement>("legend-high");
+    private shown = "";
+
+    constructor(private readonly view: View, private readonly rodCount: number, again: () => void) {
+        const take = () => {
+            const low = Number(this.low.value), high = Number(this.high.value);
+            if (Number.isFinite(low) && Number.isFinite(high) && high > low) {
+                view.fixedRange = true;
+                view.setRange([low, high]);
+            }
+            this.draw();
+        };
+        this.low.addEventListener("change", take);
+        this.high.addEventListener("change", take);
+        byId("legend-auto").addEventListener("click", () => {
+            view.fixedRange = false;
+            view.range = [NaN, NaN];
+            again();
+        });
+        byId("legend-names").append(
+            ...NAMES.map(([colour, name]) => {
+                const dot = make("i", { className: "dot" });
+                dot.style.background = colour;
+                return make("span", {}, dot, name);
+            }));
+    }
+
+    draw(): void {
+        const { field, range, fixedRange } = this.view;
+        const key = `${field.name} ${range} ${fixedRange}`;
+        if (key === this.shown) {
+            return;
+        }
+        this.shown = key;
+        const isName = field.scale === "states";
+        byId("legend").hidden = field.scale === "rods";
+        byId("legend-names").hidden = !isName;
+        byId("legend-bar").hidden = isName;
+        byId("legend-auto").hidden = isName || !fixedRange;
+        (this.low.parentElement as HTMLElement).hidden = isName;
+        byId("legend-label").textContent = field.label;
+        byId("legend-unit").textContent = field.unit;
+        this.low.value = String(Number(range[0].toPrecision(3)));
+        this.high.value = String(Number(range[1].toPrecision(3)));
+        const bar = byId<HTMLCanvasElement>("legend-bar").getContext("2d")!;
+        colours(field.scale, this.rodCount).forEach((rgb, i) => {
+            bar.fillStyle = `rgb(${rgb.map(Math.round).join(",")})`;
+            bar.fillRect(i, 0, 1, 1);
+        });
+    }
+}

@@ -1,0 +1,608 @@
+// rods.ts - thousands of rods, drawn from two textures.
+//
+// Level of detail, by the radius in pixels of each line:
+//   strands  a ribbon of two triangles a segment that faces the eye and is lit as if it were round;
+//            never thinner than a pixel, where it is lit as a hair is (by its tangent alone);
+//            where there is no graphics card, lines of one pixel then take half the time
+//   tubes    true geometry: rings about a cubic through the points (Hermite, with tangents that halve
+//            the angle between neighbours), turned with the material frame, closed at the ends;
+//            flat sections for ribbons
+// Tubes are given to the largest lines until their budget of vertices is spent.
+//
+// Data. Strands read one buffer with two vertices a point, bound three times with a shift, so that a
+// vertex sees its neighbours without a fetch (fetching from textures made software rendering five
+// times slower). Tubes, of which there are few, fetch points by number from textures: one for
+// position and value, one for what never changes (half sizes of the section along n1 and n2, number
+// of the rod, whether a line starts or ends here), one for quaternions. A new frame costs one loop
+// and one upload for each kind that is drawn.
+import {
+    BufferAttribute, BufferGeometry, DataTexture, DoubleSide, DynamicDrawUsage, FloatType, FrontSide, Group,
+    InstancedBufferAttribute, InstancedBufferGeometry, InterleavedBuffer, InterleavedBufferAttribute, LineSegments, Mesh, NearestFilter, RGBAFormat, ShaderMaterial, Vector2, Vector3, type Camera,
+} from "three";
+import type { Frame, RunInfo } from "./protocol";
+import { LIGHT, SHADOW_LAYER, light } from "./shade";
+
+const ROW_BITS = 11;
+const ROW = 1 << ROW_BITS;
+const STRAND = 0, TUBE = 1, HAIR = 2; // how a line is drawn
+const FIRST = 1; // flags of a point
+const LAST = 2;
+
+const POINTS = /* glsl */ `
+precision highp int;
+uniform highp sampler2D points, sections, frames;
+uniform float thickness, hasFrames;
+vec4 fetch(highp sampler2D t, int i) { return texelFetch(t, ivec2(i & ${ROW - 1}, i >> ${ROW_BITS}), 0); }
+bool isFirst(vec4 section) { return (int(section.w) & ${FIRST}) != 0; }
+bool isLast(vec4 section) { return (int(section.w) & ${LAST}) != 0; }
+`;
+
+const STRAND_VERTEX = /* glsl */ `
+${LIGHT}
+uniform float thickness, selected;
+attribute vec3 before, here, after, colour;
+attribute vec3 kind; // radius, rod, and 1 or -1: which side
+varying vec3 vColour, vNormal, vTangent, vEye;
+varying vec2 vAcross; // from side to side, and half width in pixels
+varying float vLit;
+void main() {
+    vec3 tangent = normalize(after - before + vec3(1e-12));
+    vec3 v = toEye(here);
+    vec3 side = normalize(cross(tangent, v) + vec3(1e-9));
+    float size = pixelAt(here);
+    float width = max(kind.x * thickness, 0.62 * size);
+    vColour = abs(kind.y - selected) < 0.5 ? mix(colour, vec3(1.0, 0.78, 0.2), 0.6) : colour;
+    vTangent = tangent;
+    vEye = v;
+    vNormal = normalize(cross(side, tangent));
+    vAcross = vec2(kind.z, width / size);
+    vLit = litThin(here + keyDirection * width * 2.0);
+    gl_Position = projectionMatrix * viewMatrix * vec4(here + kind.z * width * side, 1.0);
+}
+`;
+
+const STRAND_DEPTH_VERTEX = /* glsl */ `
+${LIGHT}
+uniform float thickness;
+attribute vec3 before, here, after;
+attribute vec3 kind;
+void main() {
+    vec3 side = normalize(cross(after - before, eye.xyz) + vec3(1e-9));
+    float width = max(kind.x * thickness, 0.62 * pixel);
+    gl_Position = projectionMatrix * viewMatrix * vec4(here + kind.z * width * side, 1.0);
+}
+`;
+
+const STRAND_FRAGMENT = /* glsl */ `
+precision highp float;
+${LIGHT}
+varying vec3 vColour, vNormal, vTangent, vEye;
+varying vec2 vAcross;
+varying float vLit;
+void main() {
+    float x = clamp(vAcross.x, -1.0, 1.0);
+    vec3 t = vTangent;
+    float tl = dot(t, keyDirection), tv = dot(t, vEye);
+    float st = sqrt(max(1.0 - tl * tl, 0.0)), sv = sqrt(max(1.0 - tv * tv, 0.0));
+    float shine = pow(max(st * sv - tl * tv, 0.0), 30.0);
+    vec3 hair = vColour * vColour * (mix(ground, sky, 0.62) * (0.55 + 0.45 * vLit) + key * 0.62 * st * vLit)
+        + 0.22 * key * shine * vLit * (0.3 + 0.7 * vColour);
+    hair = sqrt(hair);
+    float round_ = clamp((vAcross.y - 0.9) / 1.5, 0.0, 1.0);
+    if (round_ > 0.0) {
+        vec3 side = cross(t, vNormal);
+        vec3 n = normalize(vNormal * sqrt(1.0 - 0.98 * x * x) - side * x);
+        hair = mix(hair, shade(vColour, n, vEye, vLit, 0.35), round_);
+    }
+    gl_FragColor = vec4(hair, 1.0);
+}
+`;
+
+const TUBE_VERTEX = /* glsl */ `
+${LIGHT}
+${POINTS}
+attribute float segment;
+varying vec3 vPlace, vNormal;
+varying vec4 vMark; // value, rod, section coordinate along n1, half width in pixels
+vec3 firstNormal(int i, vec3 t) {
+    vec3 n;
+    if (hasFrames > 0.5) {
+        vec4 q = fetch(frames, i); // w x y z; the second column of its matrix
+        n = vec3(2.0 * (q.y * q.z - q.x * q.w), 1.0 - 2.0 * (q.y * q.y + q.w * q.w), 2.0 * (q.z * q.w + q.x * q.y));
+    } else {
+        n = abs(t.z) < 0.9 ? vec3(0.0, 0.0, 1.0) : vec3(1.0, 0.0, 0.0);
+    }
+    return normalize(n - dot(n, t) * t + vec3(1e-9));
+}
+void main() {
+    int i = int(segment);
+    vec4 a = fetch(points, i), b = fetch(points, i + 1);
+    vec4 sa = fetch(sections, i), sb = fetch(sections, i + 1);
+    vec3 chord = b.xyz - a.xyz;
+    float l = max(length(chord), 1e-12);
+    vec3 d = chord / l;
+    vec3 ta = isFirst(sa) ? d : normalize(d + normalize(a.xyz - fetch(points, i - 1).xyz + vec3(1e-12)));
+    vec3 tb = isLast(sb) ? d : normalize(d + normalize(fetch(points, i + 2).xyz - b.xyz + vec3(1e-12)));
+    float t = position.x, u = 1.0 - t;
+    vec3 centre = a.xyz * u * u * (1.0 + 2.0 * t) + b.xyz * t * t * (3.0 - 2.0 * t) + l * u * t * (ta * u - tb * t);
+    vec3 along = normalize(6.0 * u * t * chord + l * (ta * u * (1.0 - 3.0 * t) + tb * t * (3.0 * t - 2.0)) + 1e-3 * d * l);
+    vec3 n1 = mix(firstNormal(i, ta), firstNormal(i + 1, tb), t);
+    n1 = normalize(n1 - dot(n1, along) * along + vec3(1e-9));
+    vec3 n2 = cross(along, n1);
+    float size = pixelAt(centre);
+    vec2 half_ = max(mix(sa.xy, sb.xy, t) * thickness, vec2(0.3 * size));
+    vec2 in_ = position.yz * half_;
+    // the ends are closed where a line ends, and nothing elsewhere
+    bool end = abs(normal.x) > 0.5;
+    if (end && !(normal.x < 0.0 ? isFirst(sa) : isLast(sb))) in_ = vec2(0.0);
+    vec2 m = normal.yz / half_ * min(half_.x, half_.y); // normal of an ellipse
+    vNormal = end ? along * sign(normal.x) : normalize(m.x * n1 + m.y * n2);
+    vPlace = centre + in_.x * n1 + in_.y * n2;
+    vMark = vec4(mix(a.w, b.w, t), sa.z, end ? 0.0 : position.y, max(half_.x, half_.y) / size);
+    gl_Position = projectionMatrix * viewMatrix * vec4(vPlace, 1.0);
+}
+`;
+
+const TUBE_FRAGMENT = /* glsl */ `
+precision highp float;
+${LIGHT}
+uniform highp sampler2D lut;
+uniform vec2 range;
+uniform float selected, stripes;
+varying vec3 vPlace, vNormal;
+varying vec4 vMark;
+void main() {
+    vec3 v = toEye(vPlace);
+    vec3 n = normalize(vNormal);
+    float x = clamp((vMark.x - range.x) / max(range.y - range.x, 1e-30), 0.0, 1.0);
+    vec3 c = texture(lut, vec2((x * 255.0 + 0.5) / 256.0, 0.5)).rgb;
+    if (abs(vMark.y - selected) < 0.5) c = mix(c, vec3(1.0, 0.78, 0.2), 0.45);
+    if (dot(n, v) < 0.0) n = -n;
+    if (stripes > 0.5) c *= mix(1.0, 0.45, smoothstep(0.955, 0.975, abs(vMark.z)) * step(0.0, vMark.z));
+    float shadow = litSurface(vPlace, n, 1.6);
+    gl_FragColor = vec4(shade(c, n, v, shadow, 0.42), 1.0);
+}
+`;
+
+const DEPTH_FRAGMENT = "void main() { gl_FragColor = vec4(1.0); }";
+
+function pointTexture(count: number): DataTexture {
+    const rows = Math.max(1, Math.ceil(count / ROW));
+    const texture = new DataTexture(new Float32Array(4 * ROW * rows), ROW, rows, RGBAFormat, FloatType);
+    texture.minFilter = texture.magFilter = NearestFilter;
+    texture.needsUpdate = true;
+    return texture;
+}
+
+const dataOf = (texture: DataTexture) => texture.image.data as Float32Array;
+
+// A tube about the unit segment. position: place along it, and the section's two coordinates in units
+// of its half sizes; normal: -1 or 1 at a closed end, and the section's normal.
+function tubeGeometry(sides: number, rings: number, flat: boolean): BufferGeometry {
+    const outline: [number, number, number, number][] = []; // u, v, normal
+    if (flat) {
+        for (const [u, v, nu, nv] of [[-1, -1, 0, -1], [1, -1, 0, -1], [1, -1, 1, 0], [1, 1, 1, 0],
+            [1, 1, 0, 1], [-1, 1, 0, 1], [-1, 1, -1, 0], [-1, -1, -1, 0]] as const) {
+            outline.push([u, v, nu, nv]);
+        }
+    } else {
+        for (let i = 0; i <= sides; i++) {
+            const angle = (2 * Math.PI * i) / sides;
+            outline.push([Math.cos(angle), Math.sin(angle), Math.cos(angle), Math.sin(angle)]);
+        }
+    }
+    const position: number[] = [];
+    const normal: number[] = [];
+    const index: number[] = [];
+    const around = outline.length;
+    for (let r = 0; r <= rings; r++) {
+        for (const [u, v, nu, nv] of outline) {
+            position.push(r / rings, u, v);
+            normal.push(0, nu, nv);
+        }
+    }
+    for (let r = 0; r < rings; r++) {
+        for (let i = 0; i + 1 < around; i += flat ? 2 : 1) {
+            const a = r * around + i;
+            index.push(a, a + 1, a + around, a + 1, a + around + 1, a + around);
+        }
+    }
+    for (const end of [-1, 1]) {
+        const centre = position.length / 3;
+        const t = end < 0 ? 0 : 1;
+        position.push(t, 0, 0);
+        normal.push(end, 0, 0);
+        for (const [u, v] of outline) {
+            position.push(t, u, v);
+            normal.push(end, 0, 0);
+        }
+        for (let i = 1; i < around; i++) {
+            index.push(centre, centre + i, centre + i + 1);
+        }
+    }
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(new Float32Array(position), 3));
+    geometry.setAttribute("normal", new BufferAttribute(new Float32Array(normal), 3));
+    geometry.setIndex(index);
+    return geometry;
+}
+
+// Sides and rings for a number of segments: about 400 000 vertices at most.
+const DETAIL = [
+    { upTo: 1500, sides: 24, rings: 6 },
+    { upTo: 4000, sides: 14, rings: 4 },
+    { upTo: 12000, sides: 8, rings: 2 },
+];
+const MOST_TUBES = DETAIL[DETAIL.length - 1]!.upTo;
+const TUBE_PIXELS = 1.6; // radius from which a tube is worth it
+const HAIR_PIXELS = 0.6; // below it a line of one pixel does
+const FEW_PIXELS = 0.7; // the same where there are few segments
+
+/** One kind of tubes, round or flat: the segments that are drawn so now. */
+class Tubes {
+    readonly mesh: Mesh;
+    private detail = -1;
+
+    constructor(private readonly flat: boolean, material: ShaderMaterial) {
+        this.mesh = new Mesh(new InstancedBufferGeometry(), material);
+        this.mesh.frustumCulled = false;
+        this.mesh.visible = false;
+    }
+
+    set(segments: number[]): void {
+        this.mesh.visible = segments.length > 0;
+        if (!this.mesh.visible) {
+            return;
+        }
+        let detail = DETAIL.findIndex(({ upTo }) => segments.length <= upTo);
+        detail = detail < 0 ? DETAIL.length - 1 : detail;
+        let geometry = this.mesh.geometry as InstancedBufferGeometry;
+        const room = (geometry.getAttribute("segment") as InstancedBufferAttribute | undefined)?.count ?? 0;
+        if (detail !== this.detail || room < segments.length) {
+            geometry.dispose();
+            const { sides, rings } = DETAIL[detail]!;
+            geometry = new InstancedBufferGeometry();
+            geometry.copy(tubeGeometry(sides, rings, this.flat) as InstancedBufferGeometry);
+            const size = Math.ceil(segments.length * 1.3);
+            geometry.setAttribute("segment", new InstancedBufferAttribute(new Float32Array(size), 1));
+            this.mesh.geometry = geometry;
+            this.detail = detail;
+        }
+        const attribute = geometry.getAttribute("segment") as InstancedBufferAttribute;
+        (attribute.array as Float32Array).set(segments);
+        attribute.needsUpdate = true;
+        geometry.instanceCount = segments.length;
+    }
+}
+
+/** Two vertices a point; every line has a ghost before its first point and one after its last. */
+class Strands {
+    readonly geometry = new BufferGeometry();
+    readonly lines = new BufferGeometry(); // the same vertices
+    private readonly places: InterleavedBuffer;
+    private readonly colours: BufferAttribute;
+    private readonly first: Int32Array; // vertex of the first point of each line; its ghost is 2 before
+
+    constructor(private readonly run: RunInfo) {
+        this.first = new Int32Array(run.lines.length);
+        let count = 0;
+        run.lines.forEach(([, , points], line) => {
+            this.first[line] = count;
+            count += 2 * points + 4;
+        });
+        // vertex v has its own place 2 vertices further on: the ghost of the first line comes first
+        this.places = new InterleavedBuffer(new Float32Array(3 * (count + 4)), 3).setUsage(DynamicDrawUsage);
+        this.colours = new BufferAttribute(new Uint8Array(4 * count + 4), 4, true).setUsage(DynamicDrawUsage);
+        ["before", "here", "after"].forEach((name, k) => {
+            this.geometry.setAttribute(name, new InterleavedBufferAttribute(this.places, 3, 6 * k));
+        });
+        this.geometry.setAttribute("colour", this.colours);
+        this.geometry.setAttribute("kind", this.kinds(count));
+        for (const [name, attribute] of Object.entries(this.geometry.attributes)) {
+            this.lines.setAttribute(name, attribute);
+        }
+    }
+
+    private kinds(count: number): BufferAttribute {
+        const kind = new Float32Array(3 * count + 3);
+        this.run.lines.forEach(([rod, , points], line) => {
+            const info = this.run.rods[rod]!;
+            const radius = info.ribbon ? info.ribbon.width / 2 : info.radius;
+            for (let i = 0; i < points; i++) {
+                kind.set([radius, rod, -1, radius, rod, 1], 3 * (this.first[line]! + 2 * i));
+            }
+        });
+        return new BufferAttribute(kind, 3);
+    }
+
+    /** Draw these lines, each segment as two triangles or as a line of one pixel; returns the number of segments. */
+    list(isSo: (line: number) => boolean, geometry: BufferGeometry, asLines: boolean): number {
+        const { lines } = this.run;
+        const count = lines.reduce((sum, [, , points], line) => sum + (isSo(line) ? Math.max(0, points - 1) : 0), 0);
+        const index = new Uint32Array((asLines ? 2 : 6) * count);
+        let k = 0;
+        lines.forEach(([, , points], line) => {
+            for (let i = 0; isSo(line) && i + 1 < points; i++) {
+                const a = this.first[line]! + 2 * i;
+                if (asLines) {
+                    index[k++] = a;
+                    index[k++] = a + 2;
+                    continue;
+                }
+                index[k++] = a;
+                index[k++] = a + 1;
+                index[k++] = a + 2;
+                index[k++] = a + 1;
+                index[k++] = a + 3;
+                index[k++] = a + 2;
+            }
+        });
+        geometry.setIndex(new BufferAttribute(index, 1));
+        return count;
+    }
+
+    show(xyz: Float32Array, values: Float32Array, range: Vector2, lut: Uint8Array): void {
+        const to = this.places.array as Float32Array;
+        const colours = new Uint32Array(this.colours.array.buffer);
+        const table = new Uint32Array(lut.buffer, lut.byteOffset, lut.length / 4);
+        const scale = 255 / Math.max(range.y - range.x, 1e-30);
+        const last = table.length - 1;
+        const lines = this.run.lines;
+        for (let line = 0; line < lines.length; line++) {
+            const [, first, points] = lines[line]!;
+            let v = this.first[line]!;
+            for (let i = first, j = 3 * first, k = 3 * v + 6; i < first + points; i++, j += 3, k += 6, v += 2) {
+                to[k] = to[k + 3] = xyz[j]!;
+                to[k + 1] = to[k + 4] = xyz[j + 1]!;
+                to[k + 2] = to[k + 5] = xyz[j + 2]!;
+                const c = ((values[i]! - range.x) * scale + 0.5) | 0;
+                colours[v] = colours[v + 1] = table[c < 0 ? 0 : c > last ? last : c]!;
+            }
+            // ghosts: a line goes on as it ends
+            const a = 3 * this.first[line]!, b = a + 6 * points + 6;
+            to.copyWithin(a, a + 6, a + 12);
+            to.copyWithin(b, b - 6, b);
+        }
+        this.places.needsUpdate = true;
+        this.colours.needsUpdate = true;
+    }
+}
+
+export class Rods {
+    readonly group = new Group();
+    uploadMs = 0; // time on the CPU for the last frame
+    tubeCount = 0; // lines drawn as tubes
+    private thinCount = 0; // segments drawn as strands
+    private readonly points: DataTexture;
+    private readonly sections: DataTexture;
+    private readonly turns: DataTexture;
+    private readonly thin: Strands;
+    private readonly strands: Mesh;
+    private readonly hairs: LineSegments;
+    private shown: { frame: Frame; values: Float32Array } | null = null;
+    private readonly round: Tubes;
+    private readonly flat: Tubes;
+    private readonly drawnAs: Uint8Array; // by line
+    private readonly size: Float32Array; // radius in pixels by line
+    private readonly uniforms;
+    private listed = false;
+
+    constructor(private readonly run: RunInfo, lut: DataTexture, private readonly software: boolean) {
+        const count = run.pointCount;
+        this.points = pointTexture(count);
+        this.sections = pointTexture(count);
+        const flatOnes = run.rods.some((rod) => rod.ribbon);
+        this.turns = pointTexture(count <= 400_000 || flatOnes ? count : 1);
+        this.fillSections();
+        this.uniforms = {
+            ...light,
+            points: { value: this.points },
+            sections: { value: this.sections },
+            frames: { value: this.turns },
+            lut: { value: lut },
+            range: { value: new Vector2(0, 1) },
+            thickness: { value: 1 },
+            selected: { value: -1 },
+            stripes: { value: 0 },
+            hasFrames: { value: 0 },
+        };
+        const side = { side: DoubleSide };
+        const strand = this.material(STRAND_VERTEX, STRAND_FRAGMENT, side);
+        this.thin = new Strands(run);
+        this.strands = new Mesh(this.thin.geometry, strand);
+        this.hairs = new LineSegments(this.thin.lines, strand);
+        this.hairs.frustumCulled = false;
+        this.strands.frustumCulled = false;
+        this.round = new Tubes(false, this.material(TUBE_VERTEX, TUBE_FRAGMENT, { side: FrontSide }));
+        this.flat = new Tubes(true, this.material(TUBE_VERTEX, TUBE_FRAGMENT, side));
+        this.group.add(this.strands, this.hairs, this.round.mesh, this.flat.mesh);
+        this.drawnAs = new Uint8Array(run.lines.length);
+        this.size = new Float32Array(run.lines.length);
+        this.addShadow(this.strands, STRAND_DEPTH_VERTEX);
+        this.addShadow(this.hairs, STRAND_DEPTH_VERTEX);
+        this.addShadow(this.round.mesh, TUBE_VERTEX);
+        this.addShadow(this.flat.mesh, TUBE_VERTEX);
+    }
+
+    private material(vertexShader: string, fragmentShader: string, more: object): ShaderMaterial {
+        return new ShaderMaterial({ uniforms: this.uniforms, vertexShader, fragmentShader, ...more });
+    }
+
+    // The same mesh on the layer of shadows, drawn with a shader that has nothing to light. It must
+    // not see the shadow map: a texture cannot be read while it is drawn into.
+    private addShadow(mesh: Mesh | LineSegments, vertexShader: string): void {
+        const material = new ShaderMaterial({
+            uniforms: { ...this.uniforms, shadowMap: { value: null } },
+            vertexShader,
+            fragmentShader: DEPTH_FRAGMENT,
+            side: DoubleSide,
+        });
+        const shadow = mesh instanceof LineSegments ? new LineSegments(mesh.geometry, material) : new Mesh(mesh.geometry, material);
+        shadow.frustumCulled = false;
+        shadow.layers.set(SHADOW_LAYER);
+        this.shadows.push([mesh, shadow]);
+        this.group.add(shadow);
+    }
+    private readonly shadows: [Mesh | LineSegments, Mesh | LineSegments][] = [];
+
+    private fillSections(): void {
+        const data = dataOf(this.sections);
+        for (const [rod, first, count] of this.run.lines) {
+            const info = this.run.rods[rod]!;
+            const a = info.ribbon ? info.ribbon.width / 2 : info.radius;
+            const b = info.ribbon ? info.ribbon.thickness / 2 : info.radius;
+            for (let i = first; i < first + count; i++) {
+                const flags = (i === first ? FIRST : 0) | (i === first + count - 1 ? LAST : 0);
+                data.set([a, b, rod, flags], 4 * i);
+            }
+        }
+        this.sections.needsUpdate = true;
+    }
+
+    /** Show a frame, coloured by one value a point. */
+    show(frame: Frame, values: Float32Array): void {
+        const start = performance.now();
+        this.shown = { frame, values };
+        if (frame.arrays.position && frame.arrays.position.length >= 3 * this.run.pointCount) {
+            if (this.thinCount !== 0) {
+                this.showThin();
+            }
+            if (this.tubeCount > 0) {
+                this.showTubes();
+            }
+        }
+        this.uploadMs = performance.now() - start;
+    }
+
+    private showThin(): void {
+        const { frame, values } = this.shown!;
+        const lut = this.uniforms.lut.value.image.data as Uint8Array;
+        this.thin.show(frame.arrays.position!, values, this.uniforms.range.value, lut);
+    }
+
+    private showTubes(): void {
+        const { frame, values } = this.shown!;
+        const xyz = frame.arrays.position!;
+        const data = dataOf(this.points);
+        const count = this.run.pointCount;
+        for (let i = 0, j = 0, k = 0; i < count; i++, j += 3, k += 4) {
+            data[k] = xyz[j]!;
+            data[k + 1] = xyz[j + 1]!;
+            data[k + 2] = xyz[j + 2]!;
+            data[k + 3] = values[i]!;
+        }
+        this.points.needsUpdate = true;
+        const q = frame.arrays.quaternion;
+        const room = dataOf(this.turns);
+        const known = q !== undefined && q.length <= room.length;
+        if (known) {
+            room.set(q);
+            this.turns.needsUpdate = true;
+        }
+        this.uniforms.hasFrames.value = known ? 1 : 0;
+    }
+
+    /** Whether tubes, which turn with the material frame, are drawn now. */
+    get needsFrames(): boolean {
+        return this.run.pointCount <= 400_000 || this.run.rods.some((rod) => rod.ribbon);
+    }
+
+    setRange(low: number, high: number): void {
+        this.uniforms.range.value.set(low, high);
+    }
+
+    setLut(lut: DataTexture): void {
+        this.uniforms.lut.value = lut;
+    }
+
+    set selected(rod: number) {
+        this.uniforms.selected.value = rod;
+    }
+
+    set thickness(factor: number) {
+        this.uniforms.thickness.value = factor;
+    }
+
+    set stripes(on: boolean) {
+        this.uniforms.stripes.value = on ? 1 : 0;
+    }
+
+    /** Choose how each line is drawn, from where the camera is. */
+    update(camera: Camera): void {
+        const data = this.shown?.frame.arrays.position;
+        if (!data || data.length < 3 * this.run.pointCount) {
+            return;
+        }
+        const eye = new Vector3().setFromMatrixPosition(camera.matrixWorld);
+        const ahead = camera.getWorldDirection(new Vector3());
+        const scale = this.uniforms.thickness.value / light.pixel.value;
+        let changed = !this.listed;
+        let left = MOST_TUBES;
+        const least = this.run.pointCount <= DETAIL[1]!.upTo ? FEW_PIXELS : TUBE_PIXELS;
+        const order: number[] = [];
+        this.run.lines.forEach(([rod, first, count], line) => {
+            let near = Infinity;
+            for (const i of [first, first + (count >> 2), first + (count >> 1), first + count - 1 - (count >> 2), first + count - 1]) {
+                const x = data[3 * i]! - eye.x, y = data[3 * i + 1]! - eye.y, z = data[3 * i + 2]! - eye.z;
+                const depth = x * ahead.x + y * ahead.y + z * ahead.z;
+                near = Math.min(near, depth > 0 ? Math.hypot(x, y, z) : Infinity);
+            }
+            const info = this.run.rods[rod]!;
+            const radius = info.ribbon ? info.ribbon.width / 2 : info.radius;
+            this.size[line] = (radius * scale) / near;
+            order.push(line);
+        });
+        const wanted = order.filter((line) => this.size[line]! >= (this.drawnAs[line] === TUBE ? 0.85 : 1) * least);
+        if (wanted.length > 1) {
+            wanted.sort((a, b) => this.size[b]! - this.size[a]!);
+        }
+        const now = new Uint8Array(this.drawnAs.length);
+        for (const line of wanted) {
+            left -= this.run.lines[line]![2] - 1;
+            if (left < 0) {
+                break;
+            }
+            now[line] = TUBE;
+        }
+        const small = HAIR_PIXELS * (this.software ? 1 : 0);
+        now.forEach((kind, line) => {
+            const value = kind !== TUBE && this.size[line]! < small ? HAIR : kind;
+            changed ||= value !== this.drawnAs[line];
+            this.drawnAs[line] = value;
+        });
+        if (changed) {
+            this.list();
+        }
+    }
+
+    // the segments of each kind; a kind that was not drawn before needs the frame now
+    private list(): void {
+        const round: number[] = [];
+        const flat: number[] = [];
+        this.run.lines.forEach(([rod, first, count], line) => {
+            const into = this.run.rods[rod]!.ribbon ? flat : round;
+            for (let i = first; this.drawnAs[line] === TUBE && i + 1 < first + count; i++) {
+                into.push(i);
+            }
+        });
+        const ribbons = this.thin.list((line) => this.drawnAs[line] === STRAND, this.thin.geometry, false);
+        const hairs = this.thin.list((line) => this.drawnAs[line] === HAIR, this.thin.lines, true);
+        this.thinCount = ribbons + hairs;
+        this.tubeCount = this.drawnAs.reduce((sum, value) => sum + (value === TUBE ? 1 : 0), 0);
+        this.strands.visible = ribbons > 0;
+        this.hairs.visible = hairs > 0;
+        this.round.set(round);
+        this.flat.set(flat);
+        for (const [mesh, shadow] of this.shadows) {
+            shadow.geometry = mesh.geometry;
+            shadow.visible = mesh.visible;
+        }
+        if (this.thinCount > 0) {
+            this.showThin();
+        }
+        if (this.tubeCount > 0) {
+            this.showTubes();
+        }
+        this.listed = true;
+    }
+}

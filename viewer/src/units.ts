@@ -1,0 +1,37 @@
+// units.ts - numbers as people read them: three digits, and a prefix where the unit has one.
+
+const PREFIXES: [number, string][] = [
+    [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"],
+];
+
+function digits(x: number): string {
+    const text = x.toPrecision(3);
+    return text.includes("e") ? x.toExponential(1).replace("e+", "e") : String(Number(text));
+}
+
+/** 0.00123, "N" -> "1.23 mN". Units that begin with "1" or hold no letter get no prefix. */
+export function withUnit(x: number, unit: string): string {
+    if (!Number.isFinite(x)) {
+        return Number.isNaN(x) ? "unknown" : `${x > 0 ? "" : "-"}∞ ${unit}`.trim();
+    }
+    if (x === 0) {
+        return `0 ${unit}`.trim();
+    }
+    if (unit === "" || unit.startsWith("1")) {
+        const size = Math.abs(x);
+        if (unit === "" && size >= 1e4 && size < 1e9) {
+            return size >= 1e6 ? `${digits(x / 1e6)}M` : `${digits(x / 1e3)}k`;
+        }
+        const text = size >= 1e5 || size < 1e-3 ? x.toExponential(1).replace("e+", "e") : digits(x);
+        return `${text} ${unit}`.trim();
+    }
+    const [factor, prefix] = PREFIXES.find(([f]) => Math.abs(x) >= 0.9995 * f) ?? PREFIXES[PREFIXES.length - 1]!;
+    return `${digits(x / factor)} ${prefix}${unit}`;
+}
+
+/** The largest of 1, 2, 5 times a power of ten that is not above x. */
+export function roundDown(x: number): number {
+    const power = 10 ** Math.floor(Math.log10(x));
+    const lead = x / power;
+    return power * (lead >= 5 ? 5 : lead >= 2 ? 2 : 1);
+}
