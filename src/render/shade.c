@@ -305,10 +305,9 @@ static const FilPlane *find_plane(const FilModel *model, V3 view, float *depth) 
 
 // --- pixels --------------------------------------------------------------------------------------
 
-static FilPixel trace(Context *c, float x, float y) {
+static struct RTCRayHit look(Context *c, float x, float y) {
     const FilModel *model = c->model;
-    V3 towards = v3_more(v3_more(model->forward, x, model->right), y, model->up);
-    towards = v3_unit(towards);
+    const V3 towards = v3_unit(v3_more(v3_more(model->forward, x, model->right), y, model->up));
     struct RTCRayHit ray = {.ray = {.org_x = model->eye.x,
                                     .org_y = model->eye.y,
                                     .org_z = model->eye.z,
@@ -320,6 +319,23 @@ static FilPixel trace(Context *c, float x, float y) {
                             .hit = {.geomID = RTC_INVALID_GEOMETRY_ID}};
     c->query.turn = 0.61803399f * (float)c->sample;
     rtcIntersect1(model->scene, &c->query.context, &ray);
+    c->query.touched = c->query.touched || ray.hit.geomID != RTC_INVALID_GEOMETRY_ID;
+    return ray;
+}
+
+// Is nothing near the pixel? Its samples may have missed what lies at its corners.
+static bool is_empty(Context *c, const float at[2], const float reach[2]) {
+    for (int k = 0; k < 4 && !c->query.touched; k++) {
+        (void)look(c, at[0] + ((k & 1) != 0 ? reach[0] : -reach[0]),
+                   at[1] + ((k & 2) != 0 ? reach[1] : -reach[1]));
+    }
+    return !c->query.touched;
+}
+
+static FilPixel trace(Context *c, float x, float y) {
+    const FilModel *model = c->model;
+    const struct RTCRayHit ray = look(c, x, y);
+    const V3 towards = v3(ray.ray.dir_x, ray.ray.dir_y, ray.ray.dir_z);
     const V3 view = v3_scale(-1.0f, towards);
     float depth = ray.hit.geomID != RTC_INVALID_GEOMETRY_ID ? ray.ray.tfar : 1e6f * c->size;
     const FilPlane *plane = find_plane(model, view, &depth);
@@ -328,7 +344,6 @@ static FilPixel trace(Context *c, float x, float y) {
     }
     if (ray.hit.geomID != RTC_INVALID_GEOMETRY_ID) {
         const Surface at = meet(c, &ray, view);
-        c->query.touched = true;
         return (FilPixel){.colour = shade(c, &at, view), .cover = 1.0f};
     }
     const bool none = c->options->background == FIL_BACKGROUND_NONE;
@@ -369,8 +384,8 @@ FilPixel fil_shade_pixel(const FilModel *model, const FilRenderOptions *options,
     float cover = 0.0f;
     int done = 0;
     for (; done < options->samples; done++) {
-        if (done == FIRST && !c.query.touched && spread(low, high) < 0.004f &&
-            cover == floorf(cover)) {
+        if (done == FIRST && spread(low, high) < 0.004f && cover == floorf(cover) &&
+            is_empty(&c, at, (const float[2]){filter_radius * wide, filter_radius * tall})) {
             break; // nothing is there: four samples tell all
         }
         float place[2] = {0.5f, 0.5f};
