@@ -263,7 +263,6 @@ def bad_runs_are_explained():
     fails(3, "text.h5", "render", "text.h5", "-o", "x.png")
     subprocess.run([MAKE_RESULTS, "write", "whole.h5", "3", "4", "8", "5"], check=True,
                    stdout=subprocess.DEVNULL)
-    fails(3, "does not hold tension", "render", "whole.h5", "-o", "x.png", "--colour", "tension")
     with open("whole.h5", "rb") as file:
         data = file.read()
     with open("cut.h5", "wb") as file:
@@ -273,6 +272,19 @@ def bad_runs_are_explained():
                    stdout=subprocess.DEVNULL)
     fails(3, "empty.h5: the run has no frames", "movie", "empty.h5", "-o", "p")
     assert not os.path.exists("x.png") and not os.path.exists("p")
+
+
+def a_field_that_an_old_run_does_not_have_is_named():
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Skip("there is no h5py") from error
+    subprocess.run([MAKE_RESULTS, "write", "old.h5", "3", "4", "8", "5"], check=True,
+                   stdout=subprocess.DEVNULL)
+    with h5py.File("old.h5", "r+", libver="latest") as file:
+        del file["rods/tension"]
+    fails(3, "does not hold tension", "render", "old.h5", "-o", "x.png", "--colour", "tension")
+    works("render", "old.h5", "-o", "x.png", "--colour", "speed", "--size", "32x32")
 
 
 def trees_meshes_planes_and_growing_runs_are_drawn():
