@@ -317,6 +317,15 @@ class Result(Handle):
         self._locked(lib.fil_result_read_times, first, count, ffi.from_buffer("double[]", times))
         return times
 
+    def read_energies(self, first: int = 0, count: Optional[int] = None) -> np.ndarray:
+        """The energies of frames, an array of FilRodEnergy: read_energies()["kinetic"]."""
+        count = self.frame_count - first if count is None else count
+        energies = np.zeros(max(count, 0), dtype_of("FilRodEnergy"))
+        self._number += 1
+        self._locked(lib.fil_result_read_energies, first, count,
+                     ffi.from_buffer("FilRodEnergy[]", energies))
+        return energies
+
     def read_steps(self, first: int = 0, count: Optional[int] = None) -> np.ndarray:
         """What came of steps, an array of FilResultStep: read_steps()["info"]["iterations"]."""
         count = self.step_count - first if count is None else count

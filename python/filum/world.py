@@ -172,6 +172,11 @@ class Rod(Handle):
         """The same of the natural shape."""
         return self._curvature(lib.fil_rod_natural_at, element, u)
 
+    def elastic_at(self, element: int, u: float) -> float:
+        """Energy of bending and twist by length there, J/m."""
+        self._check_element(element)
+        return lib.fil_rod_elastic_at(self._pointer, element, u)
+
     @property
     def energy(self) -> Any:
         """FilRodEnergy, J."""

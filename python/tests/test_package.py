@@ -35,12 +35,10 @@ ELSEWHERE = {
     "fil_friction_check": "friction_check", "fil_friction_residual": "friction_residual",
     "fil_local_solve": "local_solve", "fil_curve_evaluate": "curve_evaluate",
 }
-# functions that Python reaches as filum.lib.<name> only, because Python has better ways (names of
-# enums, files) or nobody asked yet
-RAW = re.compile(r"fil_(\w+_(name|text)|\w+_default|motion_at|motion_apply|shape_check|"
-                 r"shape_moments|checkpoint_\w+|scene_hash|scene_reference_write|"
-                 r"scene_schema_write|fclib_read_memory|fclib_library|"
-                 r"curve_(curvature|node|interpolate))$")
+# objects of C whose functions all have a place in Python; the others are in filum.lib as they are
+OBJECTS = ("world", "rod", "rigid", "mesh", "stage", "result", "recorder", "scene",
+           "friction_workspace")
+RAW = re.compile(r"fil_(\w+_(name|text)|\w+_default|scene_hash|scene_\w+_write)$")
 
 
 def compile_and_run(tmp_path, source):
@@ -92,25 +90,27 @@ def test_the_types_of_numpy_have_the_same_layout():
     assert filum.dtype_of("FilFrictionProblem")["block_count"] == np.int32
 
 
+def place_of(function):
+    """Where a function of C is in Python: fil_world_step is World.step."""
+    for noun in OBJECTS:
+        if function.startswith(f"fil_{noun}_") and not RAW.match(function):
+            owner = "".join(word.capitalize() for word in noun.split("_"))
+            verb = function[len(f"fil_{noun}_"):]
+            # made by the class itself, and gone when nobody holds it
+            made = verb in ("create", "destroy") and not hasattr(getattr(filum, owner), verb)
+            return owner if made else f"{owner}.{verb}"
+    return None
+
+
 def test_every_function_of_the_headers_has_its_place():
     assert len(FUNCTIONS) > 120
     for function in FUNCTIONS:
         assert callable(getattr(filum.lib, function)), function
-        where = ELSEWHERE.get(function)
-        if where is None and RAW.match(function):
-            continue
-        if where is None:
-            words = function.split("_")[1:]
-            kinds = {"workspace": "FrictionWorkspace"}
-            at = 2 if words[0] == "friction" else 1
-            owner = kinds.get(words[at - 1], words[0].capitalize())
-            verb = "_".join(words[at:])
-            where = owner if verb in ("create", "destroy") and (
-                verb == "create" and owner not in ("Result",) or owner in (
-                    "Mesh", "Scene", "Recorder", "Fclib", "Generated")) else f"{owner}.{verb}"
         found = filum
-        for part in where.split("."):
+        for part in (ELSEWHERE.get(function) or place_of(function) or "lib").split("."):
+            assert hasattr(found, part), function
             found = getattr(found, part)
+    assert place_of("fil_world_add_rod") == "World.add_rod"
 
 
 def test_the_tables_of_arrays_name_fields_that_exist():

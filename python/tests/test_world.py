@@ -139,6 +139,9 @@ def test_natural_curvatures_come_as_an_array():
     rod = filum.Rod(natural_curvatures=kappa, element_count=10)
     got = [rod.natural_at(k, 0.5)[1] for k in range(10)]
     assert np.allclose(got, kappa[:, 1])
+    rod.set_natural(np.zeros((10, 3)))  # now its curl costs EI kappa^2 / 2 by length
+    bend = 3.9e9 * np.pi / 4 * 5e-5**4
+    assert rod.elastic_at(9, 0.5) == pytest.approx(bend * rod.curvature_at(9, 0.5)[1]**2 / 2)
 
 
 def test_settling_ends_at_rest_and_a_function_may_stop_it():
