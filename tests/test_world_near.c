@@ -292,6 +292,87 @@ static void a_world_that_is_set_back_does_not_miss_what_it_flies_at(void) {
     fil_world_destroy(later);
 }
 
+// --- bodies that do not go as foreseen -----------------------------------------------------------
+
+// An upright rod without gravity, 1 m long and 2 mm thick.
+static FilRod *add_post(FilWorld *world, double x, double y) {
+    FilRodDef def = log_def(FIL_ROD_HELIX, -0.5);
+    const double up[3][3] = {{0, 0, 1}, {0, 1, 0}, {-1, 0, 0}};
+    memcpy(def.root.axis, up, sizeof up);
+    def.element_count = 2;
+    def.section.radius = 0.001;
+    def.root.position[0] = x;
+    def.root.position[1] = y;
+    return add_rod(world, &def, 4);
+}
+
+static FilWorld *weightless(void) {
+    FilWorldDef def = swarm_def();
+    memset(def.gravity, 0, sizeof def.gravity);
+    return make_world(&def, 0.3, 0.0);
+}
+
+// At rest, and then hit: within that step it goes farther than all that was foreseen of it.
+static void a_ball_that_is_hit_pushes_the_rod_before_it(void) {
+    FilWorld *world = weightless();
+    FilRigidDef def = fil_rigid_def_default();
+    def.shape = (FilShape){.kind = FIL_SHAPE_SPHERE, .radius = 0.01};
+    FilRigid *ball = add_rigid(world, &def);
+    def.mass = 10.0;
+    def.pose.position[0] = -0.0205;
+    def.rate.velocity[0] = 50.0; // 5 cm in a step
+    (void)add_rigid(world, &def);
+    FilRod *rod = add_post(world, 0.03, 0.0);
+    for (int k = 0; k < 2; k++) {
+        CHECK(take_step(world).missed_count == 0);
+        FilPose poses[2];
+        fil_rigid_pose(ball, &poses[0]);
+        fil_rod_at(rod, 0.5, &poses[1], NULL);
+        CHECK(poses[1].position[0] - poses[0].position[0] > 0.0108);
+    }
+    fil_world_destroy(world);
+}
+
+// Its position goes round its centre of mass, which stays.
+static void a_weight_on_a_long_arm_meets_the_rod_on_its_way(void) {
+    FilWorld *world = weightless();
+    FilRigidDef def = fil_rigid_def_default();
+    def.shape = (FilShape){.kind = FIL_SHAPE_SPHERE, .radius = 0.005};
+    def.mass = 1.0;
+    for (int k = 0; k < 3; k++) {
+        def.inertia[k][k] = 0.01;
+    }
+    def.centre[1] = 0.1;
+    def.pose.position[1] = -0.1;
+    def.rate.spin[2] = 900.0; // 0.9 rad in a step: past the rod, and far from it before and after
+    (void)add_rigid(world, &def);
+    FilRod *rod = add_post(world, 0.1 * sin(0.45), -0.1 * cos(0.45));
+    CHECK(take_step(world).missed_count == 0);
+    FilPose pose;
+    fil_rod_at(rod, 0.5, &pose, NULL);
+    CHECK(pose.position[0] > 0.08); // driven before it
+    fil_world_destroy(world);
+}
+
+// A bar that turns once in a step is where it was, but not next to a rod that it would strike.
+static int count_substeps(FilShapeKind kind, double away) {
+    FilWorld *world = weightless();
+    FilRigidDef def = fil_rigid_def_default();
+    def.shape = (FilShape){.kind = kind, .radius = 0.005, .length = 0.4};
+    def.rate.spin[2] = 2.0 * 3.14159265358979323846 / 1e-3;
+    (void)add_rigid(world, &def);
+    (void)add_post(world, 0.0, away);
+    const int substeps = take_step(world).substeps;
+    fil_world_destroy(world);
+    return substeps;
+}
+
+static void a_bar_that_turns_fast_is_followed_next_to_rods(void) {
+    CHECK(count_substeps(FIL_SHAPE_CAPSULE, 0.1) > 6);
+    CHECK(count_substeps(FIL_SHAPE_CAPSULE, 0.3) == 1); // out of its reach
+    CHECK(count_substeps(FIL_SHAPE_SPHERE, 0.02) == 1); // round
+}
+
 // A caller may have threads of his own, with a world for each.
 static void worlds_are_stepped_side_by_side(void) {
     int contacts[4] = {0};
@@ -320,6 +401,9 @@ static void worlds_are_stepped_side_by_side(void) {
     X(a_ghost_falls_through_everything)                        \
     X(rods_that_wake_press_on_each_other_at_once)              \
     X(a_world_that_is_set_back_does_not_miss_what_it_flies_at) \
+    X(a_ball_that_is_hit_pushes_the_rod_before_it)             \
+    X(a_weight_on_a_long_arm_meets_the_rod_on_its_way)         \
+    X(a_bar_that_turns_fast_is_followed_next_to_rods)          \
     X(worlds_are_stepped_side_by_side)
 
 CHECK_MAIN(TESTS)
