@@ -3,6 +3,7 @@
 #include "world_bench.h"
 
 #include "base/random.h"
+#include "world/world.h"
 
 static FilWorldDef swarm_def(void) {
     FilWorldDef def = fil_world_def_default();
@@ -331,6 +332,47 @@ static void a_world_that_is_set_back_does_not_miss_what_it_flies_at(void) {
     fil_world_destroy(later);
 }
 
+// A bar that turns about its middle, which stays: all goes as foreseen, and what it strikes is out
+// of reach when pairs are found. Returns how many contacts there were in ten steps.
+static int strike_post(double away, bool kept) {
+    FilWorldDef def = swarm_def();
+    FilError error;
+    memset(def.gravity, 0, sizeof def.gravity);
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    FilRodDef bar = log_def(FIL_ROD_HELIX, 0.0), post = log_def(FIL_ROD_HELIX, -0.5);
+    const double up[3][3] = {{0, 0, 1}, {0, 1, 0}, {-1, 0, 0}};
+    bar.element_count = post.element_count = 1;
+    bar.section.radius = post.section.radius = 0.003;
+    bar.section.young = post.section.young = 1e12;
+    bar.root.position[0] = -0.5;
+    memcpy(post.root.axis, up, sizeof up);
+    post.root.position[0] = 0.48;
+    post.root.position[1] = away;
+    FilRod *rod = add_rod(world, &bar, 1);
+    (void)add_rod(world, &post, 1);
+    must(fil_rod_launch(rod, (double[3]){0.0, -5.0, 0.0}, (double[3]){0.0, 0.0, 10.0}, &error),
+         &error);
+    int contacts = 0;
+    for (int k = 0; k < 10; k++) {
+        world->near.piece_count = kept ? world->near.piece_count : 0;
+        contacts += take_step(world).contact_count;
+    }
+    FilPose poses[2];
+    fil_rod_at(fil_world_rod(world, 0), 0.98, &poses[0], NULL);
+    fil_rod_at(fil_world_rod(world, 1), 0.5, &poses[1], NULL);
+    CHECK(poses[1].position[1] > poses[0].position[1]);
+    fil_world_destroy(world);
+    return contacts;
+}
+
+static void a_bar_that_turns_strikes_what_was_out_of_reach(void) {
+    for (double away = 0.012; away < 0.04; away += 0.002) {
+        const int contacts = strike_post(away, true);
+        CHECK(contacts > 0);
+        CHECK(contacts == strike_post(away, false));
+    }
+}
+
 // --- bodies that do not go as foreseen -----------------------------------------------------------
 
 // An upright rod without gravity, 1 m long and 2 mm thick.
@@ -441,6 +483,7 @@ static void worlds_are_stepped_side_by_side(void) {
     X(a_ghost_falls_through_everything)                        \
     X(rods_that_wake_press_on_each_other_at_once)              \
     X(a_world_that_is_set_back_does_not_miss_what_it_flies_at) \
+    X(a_bar_that_turns_strikes_what_was_out_of_reach)          \
     X(a_ball_that_is_hit_pushes_the_rod_before_it)             \
     X(a_weight_on_a_long_arm_meets_the_rod_on_its_way)         \
     X(a_bar_that_turns_fast_is_followed_next_to_rods)          \
