@@ -373,6 +373,68 @@ static void a_bar_that_turns_strikes_what_was_out_of_reach(void) {
     }
 }
 
+static FilRodDef upright_def(double y) {
+    FilRodDef def = log_def(FIL_ROD_HELIX, -0.5);
+    const double up[3][3] = {{0, 0, 1}, {0, 1, 0}, {-1, 0, 0}};
+    memcpy(def.root.axis, up, sizeof up);
+    def.element_count = 1;
+    def.section.radius = 0.003;
+    def.section.young = 1e12;
+    def.root.position[1] = y;
+    return def;
+}
+
+// Put a rod of a world where one would be that was made so.
+static void put_rod(FilRod *rod, const FilRodDef *def) {
+    FilError error;
+    FilRod *other = NULL;
+    must(fil_rod_create(def, NULL, &other, &error), &error);
+    const int count = fil_rod_state_count(rod);
+    double *state = malloc(sizeof(double) * (size_t)count);
+    if (state == NULL) {
+        exit(1);
+    }
+    fil_rod_get_state(rod, state);
+    const double time = state[0];
+    fil_rod_get_state(other, state);
+    state[0] = time;
+    must(fil_rod_set_state(rod, state, &error), &error);
+    free(state);
+    fil_rod_destroy(other);
+}
+
+// Pairs were found while it was elsewhere, and what flies at its new place is still far away.
+static void a_rod_that_is_put_in_the_way_of_another_one_is_struck(void) {
+    FilWorldDef def = swarm_def();
+    FilError error;
+    memset(def.gravity, 0, sizeof def.gravity);
+    for (int steps = 1; steps < 6; steps++) {
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        FilRodDef away = upright_def(0.2), there = upright_def(0.0), bar = upright_def(0.0);
+        const double across[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
+        memcpy(bar.root.axis, across, sizeof across);
+        bar.length = 0.1;
+        bar.root.position[0] = -0.53;
+        bar.root.position[1] = -0.05;
+        bar.root.position[2] = 0.0;
+        FilRod *post = add_rod(world, &away, 1), *flier = add_rod(world, &bar, 1);
+        must(fil_rod_launch(flier, (double[3]){100.0, 0.0, 0.0}, (double[3]){0.0}, &error), &error);
+        int contacts = 0;
+        for (int k = 0; k < 8; k++) {
+            if (k == steps) {
+                put_rod(post, &there);
+            }
+            contacts += take_step(world).contact_count;
+        }
+        FilPose poses[2];
+        fil_rod_at(post, 0.5, &poses[0], NULL);
+        fil_rod_at(flier, 0.05, &poses[1], NULL); // where they meet
+        CHECK(contacts > 0);
+        CHECK(poses[0].position[0] > poses[1].position[0]);
+        fil_world_destroy(world);
+    }
+}
+
 // --- bodies that do not go as foreseen -----------------------------------------------------------
 
 // An upright rod without gravity, 1 m long and 2 mm thick.
@@ -484,6 +546,7 @@ static void worlds_are_stepped_side_by_side(void) {
     X(rods_that_wake_press_on_each_other_at_once)              \
     X(a_world_that_is_set_back_does_not_miss_what_it_flies_at) \
     X(a_bar_that_turns_strikes_what_was_out_of_reach)          \
+    X(a_rod_that_is_put_in_the_way_of_another_one_is_struck)   \
     X(a_ball_that_is_hit_pushes_the_rod_before_it)             \
     X(a_weight_on_a_long_arm_meets_the_rod_on_its_way)         \
     X(a_bar_that_turns_fast_is_followed_next_to_rods)          \
