@@ -3,6 +3,7 @@
 #include "world_bench.h"
 
 #include "base/random.h"
+#include "world/world.h"
 
 static FilWorldDef swarm_def(void) {
     FilWorldDef def = fil_world_def_default();
@@ -99,6 +100,45 @@ static bool agrees_with_a_new_one(FilWorld *world, int rods, int balls) {
     free(states[1]);
     fil_world_destroy(other);
     return same;
+}
+
+static FilWorld *hold_oblique(FilRodModel model) {
+    const FilWorldDef def = swarm_def();
+    const double c = cos(0.3), s = sin(0.3), axes[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    FilRodDef rod = log_def(model, 0.5);
+    memcpy(rod.root.axis, axes, sizeof axes);
+    rod.element_count = 27;
+    rod.length = 0.4;
+    rod.section.young = 1e8;
+    rod.damping = 2e-3;
+    rod.root_end.kind = FIL_END_CLAMPED;
+    (void)add_rod(world, &rod, 27);
+    return world;
+}
+
+// A state holds the nodes of a held end, not its direction.
+static void a_clamped_rod_that_points_anywhere_goes_on_from_a_state(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilError error;
+        FilWorld *worlds[2] = {hold_oblique((FilRodModel)model), NULL};
+        int64_t count;
+        for (int k = 0; k < 5; k++) {
+            double *states[2] = {state_of(worlds[0], &count), NULL};
+            worlds[1] = hold_oblique((FilRodModel)model);
+            must(fil_world_set_state(worlds[1], states[0], count, &error), &error);
+            free(states[0]);
+            for (int side = 0; side < 2; side++) {
+                (void)take_step(worlds[side]);
+                states[side] = state_of(worlds[side], &count);
+            }
+            CHECK(check_same_bits(states[0], states[1], sizeof(double) * (size_t)count));
+            free(states[0]);
+            free(states[1]);
+            fil_world_destroy(worlds[1]);
+        }
+        fil_world_destroy(worlds[0]);
+    }
 }
 
 static void check_swarm(int rods, int balls) {
@@ -292,6 +332,190 @@ static void a_world_that_is_set_back_does_not_miss_what_it_flies_at(void) {
     fil_world_destroy(later);
 }
 
+// A bar that turns about its middle, which stays: all goes as foreseen, and what it strikes is out
+// of reach when pairs are found. Returns how many contacts there were in ten steps.
+static int strike_post(double away, bool kept) {
+    FilWorldDef def = swarm_def();
+    FilError error;
+    memset(def.gravity, 0, sizeof def.gravity);
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    FilRodDef bar = log_def(FIL_ROD_HELIX, 0.0), post = log_def(FIL_ROD_HELIX, -0.5);
+    const double up[3][3] = {{0, 0, 1}, {0, 1, 0}, {-1, 0, 0}};
+    bar.element_count = post.element_count = 1;
+    bar.section.radius = post.section.radius = 0.003;
+    bar.section.young = post.section.young = 1e12;
+    bar.root.position[0] = -0.5;
+    memcpy(post.root.axis, up, sizeof up);
+    post.root.position[0] = 0.48;
+    post.root.position[1] = away;
+    FilRod *rod = add_rod(world, &bar, 1);
+    (void)add_rod(world, &post, 1);
+    must(fil_rod_launch(rod, (double[3]){0.0, -5.0, 0.0}, (double[3]){0.0, 0.0, 10.0}, &error),
+         &error);
+    int contacts = 0;
+    for (int k = 0; k < 10; k++) {
+        world->near.piece_count = kept ? world->near.piece_count : 0;
+        contacts += take_step(world).contact_count;
+    }
+    FilPose poses[2];
+    fil_rod_at(fil_world_rod(world, 0), 0.98, &poses[0], NULL);
+    fil_rod_at(fil_world_rod(world, 1), 0.5, &poses[1], NULL);
+    CHECK(poses[1].position[1] > poses[0].position[1]);
+    fil_world_destroy(world);
+    return contacts;
+}
+
+static void a_bar_that_turns_strikes_what_was_out_of_reach(void) {
+    for (double away = 0.012; away < 0.04; away += 0.002) {
+        const int contacts = strike_post(away, true);
+        CHECK(contacts > 0);
+        CHECK(contacts == strike_post(away, false));
+    }
+}
+
+static FilRodDef upright_def(double y) {
+    FilRodDef def = log_def(FIL_ROD_HELIX, -0.5);
+    const double up[3][3] = {{0, 0, 1}, {0, 1, 0}, {-1, 0, 0}};
+    memcpy(def.root.axis, up, sizeof up);
+    def.element_count = 1;
+    def.section.radius = 0.003;
+    def.section.young = 1e12;
+    def.root.position[1] = y;
+    return def;
+}
+
+// Put a rod of a world where one would be that was made so.
+static void put_rod(FilRod *rod, const FilRodDef *def) {
+    FilError error;
+    FilRod *other = NULL;
+    must(fil_rod_create(def, NULL, &other, &error), &error);
+    const int count = fil_rod_state_count(rod);
+    double *state = malloc(sizeof(double) * (size_t)count);
+    if (state == NULL) {
+        exit(1);
+    }
+    fil_rod_get_state(rod, state);
+    const double time = state[0];
+    fil_rod_get_state(other, state);
+    state[0] = time;
+    must(fil_rod_set_state(rod, state, &error), &error);
+    free(state);
+    fil_rod_destroy(other);
+}
+
+// Pairs were found while it was elsewhere, and what flies at its new place is still far away.
+static void a_rod_that_is_put_in_the_way_of_another_one_is_struck(void) {
+    FilWorldDef def = swarm_def();
+    FilError error;
+    memset(def.gravity, 0, sizeof def.gravity);
+    for (int steps = 1; steps < 6; steps++) {
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        FilRodDef away = upright_def(0.2), there = upright_def(0.0), bar = upright_def(0.0);
+        const double across[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
+        memcpy(bar.root.axis, across, sizeof across);
+        bar.length = 0.1;
+        bar.root.position[0] = -0.53;
+        bar.root.position[1] = -0.05;
+        bar.root.position[2] = 0.0;
+        FilRod *post = add_rod(world, &away, 1), *flier = add_rod(world, &bar, 1);
+        must(fil_rod_launch(flier, (double[3]){100.0, 0.0, 0.0}, (double[3]){0.0}, &error), &error);
+        int contacts = 0;
+        for (int k = 0; k < 8; k++) {
+            if (k == steps) {
+                put_rod(post, &there);
+            }
+            contacts += take_step(world).contact_count;
+        }
+        FilPose poses[2];
+        fil_rod_at(post, 0.5, &poses[0], NULL);
+        fil_rod_at(flier, 0.05, &poses[1], NULL); // where they meet
+        CHECK(contacts > 0);
+        CHECK(poses[0].position[0] > poses[1].position[0]);
+        fil_world_destroy(world);
+    }
+}
+
+// --- bodies that do not go as foreseen -----------------------------------------------------------
+
+// An upright rod without gravity, 1 m long and 2 mm thick.
+static FilRod *add_post(FilWorld *world, double x, double y) {
+    FilRodDef def = log_def(FIL_ROD_HELIX, -0.5);
+    const double up[3][3] = {{0, 0, 1}, {0, 1, 0}, {-1, 0, 0}};
+    memcpy(def.root.axis, up, sizeof up);
+    def.element_count = 2;
+    def.section.radius = 0.001;
+    def.root.position[0] = x;
+    def.root.position[1] = y;
+    return add_rod(world, &def, 4);
+}
+
+static FilWorld *weightless(void) {
+    FilWorldDef def = swarm_def();
+    memset(def.gravity, 0, sizeof def.gravity);
+    return make_world(&def, 0.3, 0.0);
+}
+
+// At rest, and then hit: within that step it goes farther than all that was foreseen of it.
+static void a_ball_that_is_hit_pushes_the_rod_before_it(void) {
+    FilWorld *world = weightless();
+    FilRigidDef def = fil_rigid_def_default();
+    def.shape = (FilShape){.kind = FIL_SHAPE_SPHERE, .radius = 0.01};
+    FilRigid *ball = add_rigid(world, &def);
+    def.mass = 10.0;
+    def.pose.position[0] = -0.0205;
+    def.rate.velocity[0] = 50.0; // 5 cm in a step
+    (void)add_rigid(world, &def);
+    FilRod *rod = add_post(world, 0.03, 0.0);
+    for (int k = 0; k < 2; k++) {
+        CHECK(take_step(world).missed_count == 0);
+        FilPose poses[2];
+        fil_rigid_pose(ball, &poses[0]);
+        fil_rod_at(rod, 0.5, &poses[1], NULL);
+        CHECK(poses[1].position[0] - poses[0].position[0] > 0.0108);
+    }
+    fil_world_destroy(world);
+}
+
+// Its position goes round its centre of mass, which stays.
+static void a_weight_on_a_long_arm_meets_the_rod_on_its_way(void) {
+    FilWorld *world = weightless();
+    FilRigidDef def = fil_rigid_def_default();
+    def.shape = (FilShape){.kind = FIL_SHAPE_SPHERE, .radius = 0.005};
+    def.mass = 1.0;
+    for (int k = 0; k < 3; k++) {
+        def.inertia[k][k] = 0.01;
+    }
+    def.centre[1] = 0.1;
+    def.pose.position[1] = -0.1;
+    def.rate.spin[2] = 900.0; // 0.9 rad in a step: past the rod, and far from it before and after
+    (void)add_rigid(world, &def);
+    FilRod *rod = add_post(world, 0.1 * sin(0.45), -0.1 * cos(0.45));
+    CHECK(take_step(world).missed_count == 0);
+    FilPose pose;
+    fil_rod_at(rod, 0.5, &pose, NULL);
+    CHECK(pose.position[0] > 0.08); // driven before it
+    fil_world_destroy(world);
+}
+
+// A bar that turns once in a step is where it was, but not next to a rod that it would strike.
+static int count_substeps(FilShapeKind kind, double away) {
+    FilWorld *world = weightless();
+    FilRigidDef def = fil_rigid_def_default();
+    def.shape = (FilShape){.kind = kind, .radius = 0.005, .length = 0.4};
+    def.rate.spin[2] = 2.0 * 3.14159265358979323846 / 1e-3;
+    (void)add_rigid(world, &def);
+    (void)add_post(world, 0.0, away);
+    const int substeps = take_step(world).substeps;
+    fil_world_destroy(world);
+    return substeps;
+}
+
+static void a_bar_that_turns_fast_is_followed_next_to_rods(void) {
+    CHECK(count_substeps(FIL_SHAPE_CAPSULE, 0.1) > 6);
+    CHECK(count_substeps(FIL_SHAPE_CAPSULE, 0.3) == 1); // out of its reach
+    CHECK(count_substeps(FIL_SHAPE_SPHERE, 0.02) == 1); // round
+}
+
 // A caller may have threads of his own, with a world for each.
 static void worlds_are_stepped_side_by_side(void) {
     int contacts[4] = {0};
@@ -315,11 +539,17 @@ static void worlds_are_stepped_side_by_side(void) {
     X(steps_do_not_depend_on_when_candidates_were_found)       \
     X(nor_do_they_among_a_few_solids)                          \
     X(nor_do_they_among_many)                                  \
+    X(a_clamped_rod_that_points_anywhere_goes_on_from_a_state) \
     X(a_rod_that_is_added_later_lands_on_the_others)           \
     X(two_rods_that_fly_at_each_other_from_far_do_not_pass)    \
     X(a_ghost_falls_through_everything)                        \
     X(rods_that_wake_press_on_each_other_at_once)              \
     X(a_world_that_is_set_back_does_not_miss_what_it_flies_at) \
+    X(a_bar_that_turns_strikes_what_was_out_of_reach)          \
+    X(a_rod_that_is_put_in_the_way_of_another_one_is_struck)   \
+    X(a_ball_that_is_hit_pushes_the_rod_before_it)             \
+    X(a_weight_on_a_long_arm_meets_the_rod_on_its_way)         \
+    X(a_bar_that_turns_fast_is_followed_next_to_rods)          \
     X(worlds_are_stepped_side_by_side)
 
 CHECK_MAIN(TESTS)

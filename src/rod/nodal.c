@@ -79,14 +79,16 @@ static void hold_end(const FilRod *rod, int end, double time, const FilShape *fr
     }
     int ghost = end == 0 ? 0 : nodal->edge_count - 1;
     FilEdge *edge = &to->edges[ghost];
-    edge->length = from->edges[ghost].length;
-    fil_copy3(pose.axis[0], edge->t);
-    fil_copy3(pose.axis[1], edge->n1);
-    edge->spin = from->edges[ghost].spin + fil_edge_turn(&from->edges[ghost], edge->t, edge->n1);
-    double *beyond = x + (end == 0 ? -3 : 3);
+    double length = from->edges[ghost].length, *beyond = x + (end == 0 ? -3 : 3);
     for (int k = 0; k < 3; k++) {
-        beyond[k] = x[k] + (end == 0 ? -edge->length : edge->length) * edge->t[k];
+        beyond[k] = x[k] + (end == 0 ? -length : length) * pose.axis[0][k];
     }
+    // its direction is that of its nodes, which are all that a state keeps of it: to the bit
+    edge->spin = from->edges[ghost].spin;
+    nodal->kernels->place_edges(ghost, ghost + 1, from->edges, to->x, to->edges);
+    fil_copy3(pose.axis[1], edge->n1);
+    fil_add3(-fil_dot3(edge->n1, edge->t), edge->t, edge->n1);
+    edge->spin = from->edges[ghost].spin + fil_edge_turn(&from->edges[ghost], edge->t, edge->n1);
 }
 
 void fil_nodal_place(const FilRod *rod, double time, const FilShape *from, FilShape *to) {

@@ -24,7 +24,20 @@ const FilBox fil_box_nowhere = {{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX
 
 // --- boxes ---------------------------------------------------------------------------------------
 
-// How a solid's position moves over the step, m.
+double fil_near_ball(const FilWorld *world, const FilPiece *piece, double centre[3]) {
+    FilShape shape;
+    FilPose pose;
+    double arm[3];
+    fil_world_solid(world, piece, &shape, &pose);
+    fil_copy3(pose.position, centre);
+    if (piece->obstacle < 0) {
+        fil_rigid_centre(world->bodies[piece->body].self, centre);
+    }
+    fil_subtract3(centre, pose.position, arm);
+    return piece->extent + fil_norm3(arm);
+}
+
+// How the centre of that ball moves over the step, m.
 static void shift_solid(const FilWorld *world, double dt, const FilPiece *piece, double shift[3]) {
     if (piece->obstacle >= 0) {
         const FilObstacle *obstacle = &world->obstacles[piece->obstacle];
@@ -40,14 +53,12 @@ static void shift_solid(const FilWorld *world, double dt, const FilPiece *piece,
 
 static void box_solid(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece,
                       FilBox *box) {
-    FilShape shape;
-    FilPose pose;
-    double shift[3], by = piece->extent + fil_piece_margin(world, piece);
-    fil_world_solid(world, piece, &shape, &pose);
+    double centre[3], shift[3];
+    const double by = fil_near_ball(world, piece, centre) + fil_piece_margin(world, piece);
     shift_solid(world, step->dt, piece, shift);
-    fil_box_around(box, pose.position, by);
-    fil_add3(1.0, shift, pose.position);
-    fil_box_around(box, pose.position, by);
+    fil_box_around(box, centre, by);
+    fil_add3(1.0, shift, centre);
+    fil_box_around(box, centre, by);
 }
 
 static void box_capsule(const FilWorld *world, const FilWorldTry *step, const FilPiece *piece,

@@ -31,6 +31,10 @@ static inline void fil_box_around(FilBox *box, const double p[3], double by) {
     }
 }
 
+/// A ball that holds a solid however it turns: about its position, of a body about its centre of
+/// mass. Returns its radius, m.
+double fil_near_ball(const FilWorld *world, const FilPiece *piece, double centre[3]);
+
 /// How far an axis is from a point, squared, m^2.
 double fil_axis_distance2(const FilAxis *axis, const double point[3]);
 

@@ -1,8 +1,10 @@
 // passing.c - after a step: did a centreline pass through another one, or into a solid?
 //
 // Between the start and the end of the step every point of a piece is taken to move on a straight
-// line. Candidates are those of the broad phase; where a piece went farther than its box foresaw,
-// the broad phase is done again with the boxes of what really happened.
+// line. Candidates are those of the broad phase; where a piece of a rod, or a body that was hit,
+// went farther than its box foresaw, the broad phase is done again with the boxes of what really
+// happened. Nobody knows where a body was that turned by more than a radian: next to a rod that is
+// violent.
 //
 // A step must not press two rods into each other, either, by more than a fifth of a radius.
 //
@@ -32,7 +34,8 @@
 #include "math/vec3.h"
 #include "near.h"
 
-static const double least_cosine = 0.54; // about 1 rad
+static const double most_turn = 1.0;     // rad
+static const double least_cosine = 0.54; // of about as much
 static const double most_pressed = 0.2;  // of the thinner radius: overlap that a step may bring
 static const double round_up = 1.0 + 1e-6;
 
@@ -42,12 +45,13 @@ enum { GRAIN = 256 }; // of pieces, and of pairs
 typedef struct Looked {
     int passed;
     bool pressed;
+    bool whirled; // a body, next to a rod
 } Looked;
 
 // What came of a range of pieces.
 typedef struct Gone {
-    bool escaped; // a piece of a rod left the box, or the budget, that it had for the step
-    bool whirled; // one turned so far that its way was not a straight line at all
+    bool escaped; // a piece left the box, or the budget, that it had for the step
+    bool whirled; // one of a rod turned so far that its way was not a straight line at all
 } Gone;
 
 typedef struct Sweeping {
@@ -248,6 +252,14 @@ static void sweep_pair(const Sweeping *sweeping, const int pair[2], Radii radii,
     *pressed = closer > radii.depth && did_press(sweeping, pair);
 }
 
+// Whether one of a pair is a rod and the other a body that whirled.
+static bool is_whirled(const Sweeping *sweeping, const int pair[2]) {
+    const int side = sweeping->step->axes[pair[0]].body >= 0 ? 0 : 1;
+    return sweeping->step->axes[pair[side]].body >= 0 &&
+           sweeping->world->pieces[pair[1 - side]].obstacle < 0 &&
+           sweeping->way[pair[1 - side]] == INFINITY;
+}
+
 // The candidates of a range that the bounds do not rule out. Returns how many there are.
 static int list_left(const Sweeping *sweeping, int first, int last, int left[GRAIN]) {
     const FilWorldTry *step = sweeping->step;
@@ -288,8 +300,33 @@ static void sweep_range(void *context, int first, int last) {
             sweeping->found[first + looked.passed++] = pair;
         }
         looked.pressed = looked.pressed || pressed;
+        looked.whirled = looked.whirled || is_whirled(sweeping, pair);
     }
     sweeping->looked[first / GRAIN] = looked;
+}
+
+// Whether a body turned by more than about a radian, as its spin tells: where it is after a whole
+// turn does not. What is round about its centre of mass, or about an axis through it, may.
+static bool did_body_whirl(const Sweeping *sweeping, const FilPiece *piece) {
+    if (piece->obstacle >= 0) {
+        return false;
+    }
+    FilShape shape;
+    FilPose pose;
+    FilRate rate;
+    double centre[3], about[3];
+    fil_world_solid(sweeping->world, piece, &shape, &pose);
+    fil_rigid_rate(sweeping->world->bodies[piece->body].self, &rate);
+    fil_copy3(rate.spin, about);
+    if (fil_near_ball(sweeping->world, piece, centre) < round_up * piece->extent) {
+        if (shape.kind == FIL_SHAPE_SPHERE) {
+            return false;
+        }
+        if (shape.kind == FIL_SHAPE_CAPSULE || shape.kind == FIL_SHAPE_CYLINDER) {
+            fil_add3(-fil_dot3(rate.spin, pose.axis[0]), pose.axis[0], about);
+        }
+    }
+    return sweeping->step->dt * fil_norm3(about) > most_turn;
 }
 
 // How far a point of a solid went, at most: the way of its position, and what its axes turned by.
@@ -297,6 +334,9 @@ static double solid_way(const Sweeping *sweeping, const FilPiece *piece) {
     FilShape shape;
     FilPose pose[2];
     double between[3];
+    if (did_body_whirl(sweeping, piece)) {
+        return INFINITY;
+    }
     poses_of(sweeping, piece, &shape, pose);
     fil_subtract3(pose[1].position, pose[0].position, between);
     double way = fil_norm3(between);
@@ -315,6 +355,22 @@ static bool did_escape(const Sweeping *sweeping, int i) {
     for (int k = 0; k < 6; k++) {
         double x = sweeping->after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
         inside = inside && x >= box->low[k % 3] && x <= box->high[k % 3];
+    }
+    return !inside;
+}
+
+// The same of a body, whose velocity is not what was foreseen when something hits it.
+static bool did_body_escape(const Sweeping *sweeping, int i) {
+    const FilPiece *piece = &sweeping->world->pieces[i];
+    const FilBox *box = &sweeping->step->boxes[i];
+    if (piece->obstacle >= 0 || box->low[0] > box->high[0]) { // ghosts have no box
+        return false;
+    }
+    double centre[3];
+    const double extent = fil_near_ball(sweeping->world, piece, centre);
+    bool inside = true;
+    for (int k = 0; k < 3; k++) {
+        inside = inside && centre[k] - extent >= box->low[k] && centre[k] + extent <= box->high[k];
     }
     return !inside;
 }
@@ -340,6 +396,7 @@ static void way_range(void *context, int first, int last) {
         sweeping->reach[i] = sweeping->use[i] = INFINITY;
         if (!fil_piece_is_capsule(world, piece)) {
             way[i] = solid_way(sweeping, piece);
+            gone.escaped = gone.escaped || did_body_escape(sweeping, i);
             continue;
         }
         const FilBody *body = &world->bodies[piece->body];
@@ -391,6 +448,11 @@ static FilStatus find_pairs_again(FilWorld *world, FilWorldTry *step, const Swee
             double x = after[3 * (ptrdiff_t)piece->point[k / 3] + k % 3];
             step->boxes[i].low[k % 3] = fil_least(step->boxes[i].low[k % 3], x);
             step->boxes[i].high[k % 3] = fil_most(step->boxes[i].high[k % 3], x);
+        }
+        if (!fil_piece_is_capsule(world, piece) && did_body_escape(sweeping, i)) {
+            double centre[3];
+            const double extent = fil_near_ball(world, piece, centre);
+            fil_box_around(&step->boxes[i], centre, extent);
         }
     }
     return fil_world_find_more_pairs(world, step, sweeping->reach, error);
@@ -451,6 +513,7 @@ FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPos
                 sizeof(const int *) * (size_t)looked.passed);
         passed->count += looked.passed;
         passed->pressed = passed->pressed || looked.pressed;
+        passed->whirled = passed->whirled || looked.whirled;
     }
     return FIL_OK;
 }

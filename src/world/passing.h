@@ -8,7 +8,8 @@
 typedef struct FilPassed {
     const int **list; // candidates of the step whose centrelines met, in their order
     int count;
-    bool whirled; // a rod turned by more than about a radian: nobody knows where it was on its way
+    bool whirled; // a rod, or a body next to one, turned by more than about a radian: nobody knows
+                  // where it was on its way
     bool pressed; // a rod overlaps something by more than a fifth of its radius that it did not
                   // before
 } FilPassed;
