@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <threads.h>
 #include <unistd.h>
 
 typedef struct Target {
@@ -177,15 +178,18 @@ static const H5FD_class_t driver = {.name = "filum",
                                     .unlock = unlock_file,
                                     .fl_map = H5FD_FLMAP_DICHOTOMY};
 
-// The property list and the file keep the driver alive; it goes with the last of them.
+// Registered once and for good: as HDF5 closes a file it reads the driver's class after giving back
+// what may be the last hold on it.
+static hid_t driver_id = H5I_INVALID_HID;
+
+static void register_driver(void) {
+    driver_id = H5FDregister(&driver);
+}
+
 // NOLINTNEXTLINE(readability-non-const-parameter): the driver writes there
 herr_t fil_hdf_use_descriptor(hid_t access, int descriptor, int *reason) {
-    const hid_t id = H5FDregister(&driver);
-    if (id < 0) {
-        return -1;
-    }
+    static once_flag once = ONCE_FLAG_INIT;
+    call_once(&once, register_driver);
     const Target target = {.descriptor = descriptor, .reason = reason};
-    const herr_t done = H5Pset_driver(access, id, &target);
-    (void)H5FDunregister(id);
-    return done;
+    return driver_id < 0 ? -1 : H5Pset_driver(access, driver_id, &target);
 }
