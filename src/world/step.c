@@ -681,6 +681,7 @@ static FilStatus try_awake(FilWorld *world, double dt, bool last, FilStepInfo *i
     }
     info->missed_count += round.passed.count;
     finish_obstacles(world);
+    fil_world_record_grab(world, &step);
     world->time += dt;
     world->past = (FilPast){step.rates, step.states, world->point_count, dt};
     record_joints(world, &step);
