@@ -24,13 +24,18 @@ CliStatus cli_say_url(const FilServer *server, bool json) {
     return cli_flush();
 }
 
-CliStatus cli_live_start(CliLive *live, const FilScene *scene, const FilRecorder *recorder,
-                         int port, bool json) {
+CliStatus cli_live_start(CliLive *live, const FilScene *scene, FilRecorder *recorder, int port,
+                         bool json) {
     FilError error;
+    FilFrame frame;
     live->def = fil_recorder_def(recorder);
     live->def.name = scene->name;
     FilStatus status = fil_live_create(&live->def, scene, 0, &live->live, &error);
     if (status == FIL_OK) {
+        status = fil_recorder_frame(recorder, &frame, &error);
+    }
+    if (status == FIL_OK) {
+        fil_live_set_now(live->live, &frame);
         const FilServerDef def = {.port = port,
                                   .page = (const char *)cli_page,
                                   .page_size = cli_page_size,

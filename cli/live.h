@@ -23,8 +23,8 @@ typedef struct CliLive {
 } CliLive;
 
 /// Serve the world that `recorder` records. Says the URL; what goes wrong is said, too.
-CliStatus cli_live_start(CliLive *live, const FilScene *scene, const FilRecorder *recorder,
-                         int port, bool json);
+CliStatus cli_live_start(CliLive *live, const FilScene *scene, FilRecorder *recorder, int port,
+                         bool json);
 
 /// Do what was asked, keep the pace, and wait while the world is paused. True: take a step. False:
 /// it is to end.

@@ -260,7 +260,7 @@ FilStatus fil_stage_resume_events(FilStage *stage, const double *state, int64_t 
                                   const char *text, FilError *error) {
     char *end = NULL;
     const int event_count = (int)strtol(text, &end, 10);
-    const char *at = end;
+    const char *at = end != text ? end : "x";
     const FilLog log = stage->log;
     stage->log = (FilLog){.write = NULL}; // they were told when they happened
     FilStatus status = FIL_OK;

@@ -34,6 +34,7 @@ struct FilLive {
     const FilResultDef *def;
     const FilScene *scene;
     double *scratch; // [point_count] of the thread that steps
+    bool has_tension, has_elastic;
     Hand hand;
     size_t memory;
 
@@ -198,6 +199,8 @@ bool fil_live_is_wanted(FilLive *live) {
 void fil_live_set_now(FilLive *live, const FilFrame *frame) {
     FilBytes bytes = {.data = NULL};
     fil_frame_encode(live->def, frame, FIL_ARRAY_ALL, FIL_FRAME_NOW, live->scratch, &bytes);
+    live->has_tension = frame->tension != NULL;
+    live->has_elastic = frame->elastic != NULL;
     hold(live);
     const FilBytes before = live->now;
     live->now = bytes;
@@ -520,6 +523,8 @@ FilSource fil_live_source(FilLive *live) {
                        .def = live->def,
                        .scene = live->scene,
                        .live = true,
+                       .has_tension = live->has_tension,
+                       .has_elastic = live->has_elastic,
                        .state = get_state,
                        .times = get_times,
                        .frame = get_frame,

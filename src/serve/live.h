@@ -19,6 +19,7 @@ typedef struct FilLive FilLive;
 FIL_MUST_CHECK FilStatus fil_live_create(const FilResultDef *def, const FilScene *scene,
                                          size_t memory, FilLive **out, FilError *error);
 void fil_live_destroy(FilLive *live);
+/// After the first fil_live_set_now(), which tells what frames hold.
 FilSource fil_live_source(FilLive *live);
 
 // --- for the thread that steps the world ---------------------------------------------------------
