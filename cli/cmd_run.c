@@ -580,8 +580,7 @@ static CliStatus begin_session(Run *run) {
     }
     run->session.running = !run->options->paused;
     run->session.speed = run->options->speed;
-    return cli_live_start(&run->session, run->from.scene, run->recorder, run->options->port,
-                          run->options->json);
+    return cli_live_start(&run->session, run->from.scene, run->recorder, run->options->port);
 }
 
 static CliStatus begin(Run *run) {
@@ -605,7 +604,12 @@ static CliStatus begin(Run *run) {
     if (status == CLI_FINE) {
         status = run->options->resume ? resume(run) : begin_new(run);
     }
-    return status == CLI_FINE ? write_texts(run) : status;
+    if (status == CLI_FINE) {
+        status = write_texts(run);
+    }
+    return status == CLI_FINE
+               ? cli_live_announce(&run->session, run->stage, run->recorder, run->options->json)
+               : status;
 }
 
 static void free_run(Run *run) {
@@ -668,7 +672,7 @@ static CliStatus run_run(const CliVerb *verb, int argc, char **argv) {
     if (status == CLI_FINE) {
         status = finish(&run, take_steps(&run));
         if (status == CLI_FINE && run.session.live != NULL && !run.session.stopped) {
-            cli_live_linger(&run.session, run.stage);
+            cli_live_linger(&run.session, run.stage, run.recorder);
         }
     }
     status = close_log(&run, status);

@@ -24,8 +24,7 @@ CliStatus cli_say_url(const FilServer *server, bool json) {
     return cli_flush();
 }
 
-CliStatus cli_live_start(CliLive *live, const FilScene *scene, FilRecorder *recorder, int port,
-                         bool json) {
+CliStatus cli_live_start(CliLive *live, const FilScene *scene, FilRecorder *recorder, int port) {
     FilError error;
     FilFrame frame;
     live->def = fil_recorder_def(recorder);
@@ -46,7 +45,7 @@ CliStatus cli_live_start(CliLive *live, const FilScene *scene, FilRecorder *reco
         cli_say("%s", error.text);
         return CLI_BAD_FILE;
     }
-    return cli_say_url(live->server, json);
+    return CLI_FINE;
 }
 
 void cli_live_stop(CliLive *live) {
@@ -109,14 +108,17 @@ static void check_hand(CliLive *live, FilStage *stage) {
     }
 }
 
-static void tell(CliLive *live, FilStage *stage, FilRecorder *recorder, bool finished) {
+// Show the present to whoever asks for it.
+static void show(CliLive *live, FilRecorder *recorder) {
     FilFrame frame;
     FilError error;
-    live->shown = cli_clock();
-    if (recorder != NULL && fil_live_is_wanted(live->live) &&
-        fil_recorder_frame(recorder, &frame, &error) == FIL_OK) {
+    if (fil_live_is_wanted(live->live) && fil_recorder_frame(recorder, &frame, &error) == FIL_OK) {
         fil_live_set_now(live->live, &frame);
     }
+}
+
+static void tell(CliLive *live, FilStage *stage, bool finished) {
+    live->shown = cli_clock();
     fil_live_publish(live->live, fil_stage_world(stage), live->running && !finished, finished,
                      live->error[0] != '\0' ? live->error : NULL);
 }
@@ -129,6 +131,20 @@ static double time_left(CliLive *live, const FilWorld *world) {
         set_running(live, true, world);
     }
     return ahead;
+}
+
+CliStatus cli_live_announce(CliLive *live, FilStage *stage, FilRecorder *recorder, bool json) {
+    FilFrame frame;
+    FilError error;
+    if (live->live == NULL) {
+        return CLI_FINE;
+    }
+    if (fil_recorder_frame(recorder, &frame, &error) == FIL_OK) {
+        fil_live_set_now(live->live, &frame);
+    }
+    set_running(live, live->running, fil_stage_world(stage));
+    tell(live, stage, false);
+    return cli_say_url(live->server, json);
 }
 
 bool cli_live_wait(CliLive *live, FilStage *stage, FilRecorder *recorder) {
@@ -148,8 +164,9 @@ bool cli_live_wait(CliLive *live, FilStage *stage, FilRecorder *recorder) {
             acted = true;
         }
         check_hand(live, stage);
+        show(live, recorder);
         if (acted || !live->running || cli_clock() - live->shown > telling) {
-            tell(live, stage, recorder, false);
+            tell(live, stage, false);
         }
         if (live->single) {
             live->single = false;
@@ -165,17 +182,18 @@ bool cli_live_wait(CliLive *live, FilStage *stage, FilRecorder *recorder) {
 CliStatus cli_live_let_go(CliLive *live, FilStage *stage) {
     if (live->live != NULL) {
         act(live, stage, &(FilAction){.kind = FIL_ACTION_RELEASE});
-        tell(live, stage, NULL, false);
+        tell(live, stage, false);
     }
     return CLI_FINE;
 }
 
-void cli_live_linger(CliLive *live, FilStage *stage) {
+void cli_live_linger(CliLive *live, FilStage *stage, FilRecorder *recorder) {
     live->running = false;
     cli_say("the run has come to its end; Ctrl-C ends the viewer");
     while (!cli_is_interrupted() && !live->stopped) {
         FilAction action;
-        tell(live, stage, NULL, true);
+        tell(live, stage, true);
+        show(live, recorder);
         if (fil_live_take(live->live, nap, &action)) {
             if (action.kind == FIL_ACTION_STOP) {
                 live->stopped = true;

@@ -22,9 +22,11 @@ typedef struct CliLive {
     char error[256];
 } CliLive;
 
-/// Serve the world that `recorder` records. Says the URL; what goes wrong is said, too.
-CliStatus cli_live_start(CliLive *live, const FilScene *scene, FilRecorder *recorder, int port,
-                         bool json);
+/// Serve the world that `recorder` records, before anything of the run is written. What goes wrong
+/// is said. Nobody can ask before the URL is known.
+CliStatus cli_live_start(CliLive *live, const FilScene *scene, FilRecorder *recorder, int port);
+/// The world has begun, or is where it was: say the URL.
+CliStatus cli_live_announce(CliLive *live, FilStage *stage, FilRecorder *recorder, bool json);
 
 /// Do what was asked, keep the pace, and wait while the world is paused. True: take a step. False:
 /// it is to end.
@@ -38,7 +40,7 @@ void cli_live_frame(CliLive *live, const FilFrame *frame);
 CliStatus cli_live_let_go(CliLive *live, FilStage *stage);
 
 /// The run has come to its end: go on showing it until Ctrl-C, or until somebody ends it.
-void cli_live_linger(CliLive *live, FilStage *stage);
+void cli_live_linger(CliLive *live, FilStage *stage, FilRecorder *recorder);
 
 void cli_live_stop(CliLive *live);
 

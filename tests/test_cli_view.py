@@ -367,7 +367,7 @@ def a_run_that_breaks_while_it_is_shown_is_told():
             assert status in (200, 500), (status, data)
             if status == 500:
                 told = "fake.h5" in json.loads(data)["error"]
-                assert server.state()["error"] is not None
+                assert "fake.h5" in server.state()["error"]
         assert told
         server.end()
 
@@ -421,6 +421,17 @@ def live(out, *more):
     return Server("run", write(), "--live", "--paused", "--threads", "1", "--out", out, *more)
 
 
+def present(server, moment):
+    """The world at that time, once it is shown."""
+    found = {}
+
+    def is_there(_):
+        found.update(unpack(server.get("api/now?with=position")))
+        return abs(found["time"] - moment) < 1e-9
+    server.wait(is_there)
+    return found
+
+
 def settle(server, key, value):
     """Wait until the state shows what was asked for."""
     server.wait(lambda state: state[key] == value)
@@ -436,13 +447,7 @@ def a_live_world_is_paused_stepped_and_changed():
         assert {"a": "hair", "b": "skin", "mu": 0.3} in state["friction"]
         step(server, 3)
         server.wait(lambda state: abs(state["time"] - 0.003) < 1e-9)
-        server.get("api/now")
-        now = {}
-
-        def is_now(_):
-            now.update(unpack(server.get("api/now?with=position")))
-            return abs(now["time"] - 0.003) < 1e-9
-        server.wait(is_now)
+        now = present(server, 0.003)
         assert now["index"] == 0xffffffff and now["step"] == 3
         server.do(do="gravity", value=[0, 1, -5])
         settle(server, "gravity", [0, 1, -5])
@@ -455,8 +460,8 @@ def a_live_world_is_paused_stepped_and_changed():
         step(server, 20)
         server.wait(lambda state: state["grab"]["torque"] != 0)
         grab = server.state()["grab"]
-        assert grab["rod"] == 0 and abs(grab["s"] - 0.1) < 1e-9 and grab["force"][1] > 0, grab
-        tip = unpack(server.get("api/now?with=position"))["position"][-3:]
+        assert grab["rod"] == 0 and abs(grab["s"] - 0.1) < 1e-9 and any(grab["force"]), grab
+        tip = present(server, 0.023)["position"][-3:]
         assert 0.001 < tip[1] < 0.021 and tip[2] > 0, tip
         server.do(do="release")
         settle(server, "grab", None)
@@ -535,7 +540,7 @@ def live_options_need_live():
     fails(2, "for --live", "run", write(), "--port", "8080")
 
 
-HELPERS = ("run", "fails", "write", "fake", "unpack", "read_h5", "same", "step", "live", "settle",
+HELPERS = ("run", "fails", "write", "fake", "unpack", "read_h5", "same", "step", "live", "present", "settle",
            "play", "main", "Skip", "Server")
 
 

@@ -14,6 +14,7 @@
 #include <time.h>
 
 enum { QUEUE = 64 };
+static const double patience = 0.025; // s: how long a request waits for the present
 
 typedef struct Kept {
     int64_t index;
@@ -39,13 +40,14 @@ struct FilLive {
     size_t memory;
 
     pthread_mutex_t lock; // for all that follows
-    pthread_cond_t wake;
+    pthread_cond_t wake, fresh;
     Kept *frames; // by index
     int kept_count, kept_room;
     size_t kept_bytes;
     FilBytes times, energies, steps; // rows of numbers
     int64_t frame_count, step_count;
     FilBytes now;
+    uint64_t now_number; // counts them
     bool wanted;
     FilSourceState state; // `more` is a text of its own
     FilAction queue[QUEUE];
@@ -57,6 +59,12 @@ static double read_clock(void) {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// `seconds` from now, as pthread_cond_timedwait() wants it.
+static struct timespec time_after(double seconds) {
+    const double end = read_clock() + seconds;
+    return (struct timespec){.tv_sec = (time_t)end, .tv_nsec = (long)(1e9 * (end - floor(end)))};
 }
 
 static void hold(FilLive *live) {
@@ -71,18 +79,15 @@ static void let_go(FilLive *live) {
 
 static bool make_locks(FilLive *live) {
     pthread_condattr_t attributes;
-    if (pthread_mutex_init(&live->lock, NULL) != 0) {
+    if (pthread_condattr_init(&attributes) != 0) {
         return false;
     }
-    bool fine = pthread_condattr_init(&attributes) == 0;
-    if (fine) {
-        fine = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-               pthread_cond_init(&live->wake, &attributes) == 0;
-        (void)pthread_condattr_destroy(&attributes);
-    }
-    if (!fine) {
-        (void)pthread_mutex_destroy(&live->lock);
-    }
+    // with these attributes the C library has nothing to allocate, and nothing that could fail
+    const bool fine = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                      pthread_cond_init(&live->wake, &attributes) == 0 &&
+                      pthread_cond_init(&live->fresh, &attributes) == 0 &&
+                      pthread_mutex_init(&live->lock, NULL) == 0;
+    (void)pthread_condattr_destroy(&attributes);
     return fine;
 }
 
@@ -121,6 +126,7 @@ void fil_live_destroy(FilLive *live) {
     fil_bytes_free(&live->now);
     fil_bytes_free(&live->state.more);
     (void)pthread_cond_destroy(&live->wake);
+    (void)pthread_cond_destroy(&live->fresh);
     (void)pthread_mutex_destroy(&live->lock);
     free(live);
 }
@@ -204,6 +210,8 @@ void fil_live_set_now(FilLive *live, const FilFrame *frame) {
     hold(live);
     const FilBytes before = live->now;
     live->now = bytes;
+    live->now_number++;
+    (void)pthread_cond_signal(&live->fresh);
     let_go(live);
     free(before.data);
 }
@@ -279,11 +287,10 @@ void fil_live_publish(FilLive *live, const FilWorld *world, bool running, bool f
 bool fil_live_take(FilLive *live, double seconds, FilAction *action) {
     hold(live);
     if (live->queue_count == 0 && seconds > 0.0) {
-        const double end = read_clock() + fmin(seconds, 3600.0);
-        const struct timespec until = {.tv_sec = (time_t)end,
-                                       .tv_nsec = (long)(1e9 * (end - floor(end)))};
-        while (live->queue_count == 0 && !live->wanted && read_clock() < end) {
-            (void)pthread_cond_timedwait(&live->wake, &live->lock, &until);
+        const struct timespec until = time_after(fmin(seconds, 3600.0));
+        int timed_out = 0;
+        while (live->queue_count == 0 && !live->wanted && timed_out == 0) {
+            timed_out = pthread_cond_timedwait(&live->wake, &live->lock, &until);
         }
     }
     const bool there = live->queue_count > 0;
@@ -464,6 +471,13 @@ static FilStatus get_now(void *self, uint32_t mask, FilBytes *out, FilError *err
     live->asked = read_clock();
     live->wanted = true;
     (void)pthread_cond_signal(&live->wake);
+    // a step may take long: then what was shown before is shown again
+    const struct timespec until = time_after(patience);
+    const uint64_t before = live->now_number;
+    int timed_out = 0;
+    while (live->now_number == before && timed_out == 0) {
+        timed_out = pthread_cond_timedwait(&live->fresh, &live->lock, &until);
+    }
     if (live->now.size == 0 || live->now.failed) {
         status = fil_fail(error, FIL_E_ARGUMENT, "the world is not there yet");
     } else {

@@ -44,11 +44,12 @@ void fil_source_energy_row(double time, const FilRodEnergy *energy,
 
 // --- answers -------------------------------------------------------------------------------------
 
-// Remember what went wrong; forget it when it went well.
+// Remember what went wrong. A file that is being written may be whole again a moment later; one
+// that is not stays broken.
 static FilStatus note(FilRunSource *run, FilStatus status, const FilError *error) {
-    if (status == FIL_OK) {
+    if (status == FIL_OK && run->error[0] != '\0' && fil_result_is_growing(run->result)) {
         run->error[0] = '\0';
-    } else if (status != FIL_E_ARGUMENT && error != NULL) {
+    } else if (status != FIL_OK && status != FIL_E_ARGUMENT && error != NULL) {
         (void)snprintf(run->error, sizeof run->error, "%.500s", error->text);
     }
     return status;
@@ -60,7 +61,6 @@ static void get_state(void *self, FilSourceState *state) {
     state->step_count = fil_result_step_count(run->result);
     state->growing = fil_result_is_growing(run->result);
     state->finished = !state->growing;
-    memcpy(state->error, run->error, sizeof run->error);
     FilError error;
     double time = 0.0;
     if (state->frame_count > 0 && note(run,
