@@ -164,7 +164,7 @@ static void a_hand_that_lets_go_leaves_nothing(void) {
 static void a_hand_that_makes_no_sense_is_refused(void) {
     const FilRodDef def = make_hair(FIL_ROD_HELIX);
     FilWorld *world = make_world(&def, 1e-3, -9.81);
-    FilGrab fine, grab;
+    FilGrab fine, grab = {.rod = 0};
     FilError error;
     CHECK(fil_world_grab_make(world, 1, 0.5, &fine, &error) == FIL_E_ARGUMENT);
     CHECK(strcmp(error.text, "rod is 1; there are 1") == 0);

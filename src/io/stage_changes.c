@@ -219,8 +219,7 @@ static bool find_kind(const char **at, FilChangeKind *kind) {
     }
     for (int k = 0; k < FIL_CHANGE_COUNT; k++) {
         const size_t length = strlen(names[k]);
-        const char end = strncmp(*at, names[k], length) == 0 ? (*at)[length] : 'x';
-        if (end == ' ' || end == '\n' || end == '\0') {
+        if (strncmp(*at, names[k], length) == 0 && strchr(" \n", (*at)[length]) != NULL) {
             *at += length;
             *kind = (FilChangeKind)k;
             return true;

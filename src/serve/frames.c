@@ -155,7 +155,8 @@ void fil_frame_encode(const FilResultDef *def, const FilFrame *frame, uint32_t m
     memset(to, 0, size);
     const uint32_t version = 1;
     const double step = (double)frame->step;
-    memcpy(to, "FILF", 4);
+    static const char mark[4] = {'F', 'I', 'L', 'F'};
+    memcpy(to, mark, sizeof mark);
     memcpy(to + 4, &version, 4);
     memcpy(to + AT_TIME, &frame->time, 8);
     memcpy(to + AT_STEP, &step, 8);

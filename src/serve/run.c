@@ -95,8 +95,10 @@ static FilStatus get_steps(void *self, int64_t first, int64_t count, double *row
     FilRunSource *run = self;
     enum { PIECE = 512 };
     FilResultStep *steps = malloc(sizeof *steps * PIECE);
-    FilStatus status =
-        steps != NULL ? FIL_OK : fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for steps");
+    FilStatus status = FIL_OK;
+    if (steps == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for steps");
+    }
     for (int64_t done = 0; status == FIL_OK && done < count;) {
         const int64_t now = count - done < PIECE ? count - done : PIECE;
         status =

@@ -62,7 +62,7 @@ static const char page_policy[] =
     "img-src data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
-// Send `answer`, whose body is given away; `lent`: it is not ours to free.
+// Send an answer and give its body away; that of the page is lent.
 static enum MHD_Result send_answer(struct MHD_Connection *connection, FilAnswer *answer,
                                    bool page) {
     struct MHD_Response *response = MHD_create_response_from_buffer(
@@ -180,6 +180,7 @@ static void *on_address(void *user, const char *address, struct MHD_Connection *
     return request;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the library says what it is called with
 static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **mine) {
