@@ -4,9 +4,12 @@
 // Ctrl-C.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "cli.h"
+#include "files.h"
 #include "live.h"
 #include "runs.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 typedef struct Options {
@@ -43,6 +46,34 @@ static CliStatus serve(FilRunSource *run, const Options *options) {
     return status;
 }
 
+// The result file of a run, to be freed.
+static char *name_result(const char *run) {
+    struct stat about;
+    const bool folder = stat(run, &about) == 0 && S_ISDIR(about.st_mode);
+    return folder ? cli_join_path(run, "result.h5") : cli_join_path(NULL, run);
+}
+
+static CliStatus view(const char *of, FilResult *result, const Options *options) {
+    FilRunSource *run = NULL;
+    FilError error;
+    char *path = name_result(of);
+    if (path == NULL) {
+        cli_say("there is not enough memory");
+        fil_result_discard(result);
+        return CLI_BAD_FILE;
+    }
+    const FilStatus made = fil_run_source_create(result, path, &run, &error);
+    free(path);
+    if (made != FIL_OK) {
+        cli_say("%s", error.text);
+        fil_result_discard(result);
+        return CLI_BAD_FILE;
+    }
+    const CliStatus status = serve(run, options);
+    fil_run_source_destroy(run);
+    return status;
+}
+
 static CliStatus run_view(const CliVerb *verb, int argc, char **argv) {
     Options options = {.port = 0};
     const int count = cli_parse(verb, argc, argv, &options);
@@ -56,20 +87,8 @@ static CliStatus run_view(const CliVerb *verb, int argc, char **argv) {
         return CLI_BAD_COMMAND;
     }
     FilResult *result = NULL;
-    FilRunSource *run = NULL;
-    FilError error;
-    CliStatus status = cli_result_open(argv[0], &result);
-    if (status != CLI_FINE) {
-        return status;
-    }
-    if (fil_run_source_create(result, &run, &error) != FIL_OK) {
-        cli_say("%s", error.text);
-        fil_result_discard(result);
-        return CLI_BAD_FILE;
-    }
-    status = serve(run, &options);
-    fil_run_source_destroy(run);
-    return status;
+    const CliStatus status = cli_result_open(argv[0], &result);
+    return status == CLI_FINE ? view(argv[0], result, &options) : status;
 }
 
 const CliVerb cli_view = {

@@ -149,6 +149,10 @@ CliStatus cli_live_announce(CliLive *live, FilStage *stage, FilRecorder *recorde
 
 bool cli_live_wait(CliLive *live, FilStage *stage, FilRecorder *recorder) {
     const FilWorld *world = fil_stage_world(stage);
+    show(live, recorder);
+    if (!live->running) { // a single step: nobody waits for what came of it
+        tell(live, stage, false);
+    }
     while (!cli_is_interrupted() && !live->stopped) {
         double left = 0.0;
         if (!live->running) {

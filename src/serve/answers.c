@@ -39,20 +39,16 @@ static void put_text(FilBytes *body, const char *key, const char *text) {
     fil_bytes_text(body, text != NULL ? text : "");
 }
 
-static void put_ribbon(FilBytes *body, const FilScene *scene, int rod) {
-    const FilRodDef *def = scene != NULL ? &scene->rods[rod].def : NULL;
-    const FilSection *section = def == NULL             ? NULL
-                                : def->sections != NULL ? def->sections
-                                                        : &def->section;
+// A section that is not round: its sizes along n1 and n2.
+static void put_ribbon(FilBytes *body, const FilResultRod *rod) {
     put_key(body, "ribbon");
-    if (section == NULL || section->kind != FIL_SECTION_ELLIPTIC) {
+    if (!(rod->width > 0.0 && rod->thickness > 0.0)) {
         fil_bytes_add(body, "null", 4);
         return;
     }
-    // along n1 and n2: the browser lays the first along n1
     fil_bytes_add(body, "{\"width\":", 9);
-    fil_bytes_number(body, 2.0 * section->radii[0]);
-    put_number(body, "thickness", 2.0 * section->radii[1]);
+    fil_bytes_number(body, rod->width);
+    put_number(body, "thickness", rod->thickness);
     fil_bytes_add(body, "}", 1);
 }
 
@@ -70,7 +66,7 @@ static void put_rods(FilBytes *body, const FilSource *source) {
         put_number(body, "contactRadius", rod->contact_radius);
         fil_bytes_format(body, ",\"firstPoint\":%d,\"pointCount\":%d", rod->first_point,
                          rod->point_count);
-        put_ribbon(body, source->scene, r);
+        put_ribbon(body, rod);
         fil_bytes_add(body, "}", 1);
     }
     fil_bytes_add(body, "]", 1);

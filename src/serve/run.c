@@ -1,8 +1,12 @@
 // run.c - a run on the disk as a source of answers.
 //
+// HDF5 takes what lies beyond the end of a file for zeros, so a finished file that was cut off must
+// be told by its size.
+//
 // HDF5 is called by one thread at a time: by the server's, once the source is made. A file that
 // cannot be read any more (cut off, disk gone) is told as the state's error; what was read before
 // stays in the browser, and reading is tried again with every request.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "source.h"
 
 #include "base/error.h"
@@ -12,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct FilRunSource {
     FilResult *result;
@@ -19,6 +24,8 @@ struct FilRunSource {
     FilArena arena;  // of the changes that it was read with
     double *scratch; // [point_count]
     bool has_tension, has_elastic;
+    char *path;
+    int64_t size; // bytes of the file when it was whole; 0: it grows
     char error[512];
 };
 
@@ -55,6 +62,21 @@ static FilStatus note(FilRunSource *run, FilStatus status, const FilError *error
     return status;
 }
 
+static FilStatus check_size(FilRunSource *run, FilError *error) {
+    struct stat about;
+    if (stat(run->path, &about) != 0 || fil_result_is_growing(run->result)) {
+        run->size = 0; // one that was renamed is still open
+        return FIL_OK;
+    }
+    if (run->size == 0) {
+        run->size = (int64_t)about.st_size;
+    }
+    return (int64_t)about.st_size >= run->size
+               ? FIL_OK
+               : fil_fail(error, FIL_E_FORMAT, "%.150s was cut off while it was looked at",
+                          run->path);
+}
+
 static void get_state(void *self, FilSourceState *state) {
     FilRunSource *run = self;
     state->frame_count = fil_result_frame_count(run->result);
@@ -85,6 +107,7 @@ static FilStatus get_frame(void *self, int64_t index, uint32_t mask, FilBytes *o
         return fil_fail(error, FIL_E_ARGUMENT, "there is no frame %lld yet", (long long)index);
     }
     FilFrame frame;
+    FIL_TRY(note(run, check_size(run, error), error));
     FIL_TRY(note(run, fil_result_read(run->result, index, &frame, error), error));
     fil_frame_encode(fil_result_def(run->result), &frame, mask, (uint32_t)index, run->scratch, out);
     return FIL_OK;
@@ -178,16 +201,22 @@ static void read_scene(FilRunSource *run) {
     }
 }
 
-FilStatus fil_run_source_create(FilResult *result, FilRunSource **out, FilError *error) {
+FilStatus fil_run_source_create(FilResult *result, const char *path, FilRunSource **out,
+                                FilError *error) {
     FilRunSource *run = calloc(1, sizeof *run);
+    char *name = malloc(strlen(path) + 1);
     const size_t points = (size_t)fil_result_def(result)->point_count;
     double *scratch = malloc(sizeof *scratch * (points + 1));
-    if (run == NULL || scratch == NULL) {
+    if (run == NULL || scratch == NULL || name == NULL) {
         free(run);
         free(scratch);
+        free(name);
         return fil_fail(error, FIL_E_NO_MEMORY, "there is not enough memory");
     }
-    *run = (FilRunSource){.result = result, .arena = fil_arena_make(NULL), .scratch = scratch};
+    memcpy(name, path, strlen(path) + 1);
+    *run = (FilRunSource){
+        .result = result, .arena = fil_arena_make(NULL), .scratch = scratch, .path = name};
+    (void)!check_size(run, NULL);
     FilFrame frame;
     if (fil_result_frame_count(result) > 0) {
         FilStatus status = fil_result_read(result, 0, &frame, error);
@@ -210,6 +239,7 @@ void fil_run_source_destroy(FilRunSource *run) {
         fil_scene_destroy(run->scene);
         fil_arena_destroy(&run->arena);
         free(run->scratch);
+        free(run->path);
         free(run);
     }
 }

@@ -51,10 +51,10 @@ void fil_source_energy_row(double time, const FilRodEnergy *energy, double row[F
 
 typedef struct FilRunSource FilRunSource;
 
-/// A source from a result that is open for reading; it keeps the result, and gives it back when it
-/// is destroyed. Whether the scene in it can be read or not, there is an answer.
-FIL_MUST_CHECK FilStatus fil_run_source_create(FilResult *result, FilRunSource **out,
-                                               FilError *error);
+/// A source from the result of this path that is open for reading; it keeps the result, and gives
+/// it back when it is destroyed. Whether the scene in it can be read or not, there is an answer.
+FIL_MUST_CHECK FilStatus fil_run_source_create(FilResult *result, const char *path,
+                                               FilRunSource **out, FilError *error);
 void fil_run_source_destroy(FilRunSource *run);
 FilSource fil_run_source(FilRunSource *run);
 

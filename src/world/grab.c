@@ -103,9 +103,11 @@ FilStatus fil_world_set_grab(FilWorld *world, const FilGrab *grab, FilError *err
     if (world->grabbed) {
         fil_world_wake(world, FIL_BODY_ROD, world->grab.rod);
     }
+    if (grab == NULL || !world->grabbed || grab->rod != world->grab.rod) {
+        memset(world->grab_force, 0, sizeof world->grab_force);
+        world->grab_torque = 0.0;
+    }
     world->grabbed = grab != NULL;
-    memset(world->grab_force, 0, sizeof world->grab_force);
-    world->grab_torque = 0.0;
     if (grab != NULL) {
         world->grab = *grab;
         fil_world_wake(world, FIL_BODY_ROD, grab->rod);
@@ -123,6 +125,13 @@ const FilGrab *fil_world_grab(const FilWorld *world, double force[3], double *to
     return world->grabbed ? &world->grab : NULL;
 }
 
+bool fil_world_grab_place(const FilWorld *world, FilPlace *place) {
+    if (world->grabbed) {
+        *place = place_of(world, &world->grab);
+    }
+    return world->grabbed;
+}
+
 // --- in a step -----------------------------------------------------------------------------------
 
 // Three rows along the axes of the world: the pull.
@@ -131,6 +140,7 @@ static FilWorkContact list_pull(const FilGrab *grab, const FilPlace *place, cons
     FilWorkContact pull = {.a = *place,
                            .b = {.body = -1, .piece = place->piece},
                            .kind = FIL_BLOCK_EQUALITY,
+                           .joint = -1,
                            .normal = {1.0, 0.0, 0.0},
                            .frame = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
     const double sum = dt * grab->stiffness + grab->damping, part = dt * grab->stiffness / sum;

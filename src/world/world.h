@@ -98,7 +98,7 @@ typedef struct FilWorkContact {
     FilPlace a, b;
     FilBlockKind kind;          // coulomb, or equality: a joint
     bool turn;                  // of a joint: its rows are about the spin
-    int joint;                  // of a joint: which
+    int joint;                  // of a joint: which; -1: the hand
     double error[3];            // of a joint, m or rad: what its rows are to bring to 0
     double soft[3];             // of a joint: what its rows give way, per impulse
     double normal[3], frame[9]; // rows of the frame: normal and two tangents
@@ -302,6 +302,8 @@ void fil_world_section_forces(const FilWorld *world, const double *velocity, dou
 
 // --- grab.c --------------------------------------------------------------------------------------
 
+/// Where the hand is; false: there is none.
+bool fil_world_grab_place(const FilWorld *world, FilPlace *place);
 /// The rows of the hand, for a step of `dt`: how many blocks, at most 2.
 int fil_world_list_grab(const FilWorld *world, double dt, FilWorkContact *out);
 /// What the hand did in a step that was taken.
