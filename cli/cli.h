@@ -16,6 +16,7 @@
     X(cli_settle)    \
     X(cli_check)     \
     X(cli_info)      \
+    X(cli_view)      \
     X(cli_render)    \
     X(cli_movie)     \
     X(cli_plot)      \

@@ -8,6 +8,7 @@
 #define _XOPEN_SOURCE 700 // NOLINT(bugprone-reserved-identifier)
 #include "cli.h"
 #include "files.h"
+#include "live.h"
 #include "runs.h"
 
 #include <errno.h>
@@ -24,7 +25,9 @@ typedef struct Options {
     const char *out;
     double until;
     int threads;
-    bool resume, force, strict, json;
+    int port;
+    double speed;
+    bool resume, force, strict, json, live, paused;
     CliList set;
 } Options;
 
@@ -38,6 +41,12 @@ static const CliOption option_table[] = {
     CLI_OPTION_FLAG("force", force, "replace the run that the folder holds"),
     CLI_OPTION_FLAG("strict", strict, "status 1 when a step did not converge"),
     CLI_OPTION_FLAG("json", json, "the summary as one JSON object"),
+    CLI_OPTION_FLAG("live", live, "serve the running world to a browser; prints the URL"),
+    CLI_OPTION_COUNT("port", "N", port, 0, 65535,
+                     "with --live: port of 127.0.0.1; default 0, any free one"),
+    CLI_OPTION_FLAG("paused", paused, "with --live: begin paused"),
+    CLI_OPTION_REAL("speed", "X", speed, 0.0, 1e6,
+                    "with --live: seconds of the world by second; default 1, 0 as fast as it goes"),
     CLI_OPTION_LIST("set", "PATH=VALUE", set, CLI_SCENE_SET),
 };
 
@@ -64,6 +73,7 @@ typedef struct Run {
     int tenths;        // of the run, told by plain lines
     int warning_count; // logged
     bool idle;         // it had come to its end already
+    CliLive session;   // of somebody who watches
 } Run;
 
 // --- talk ----------------------------------------------------------------------------------------
@@ -307,15 +317,19 @@ static CliStatus save_checkpoint(Run *run) {
         run->state_room = 2 * count;
     }
     fil_world_get_state(world, run->state);
-    char events[16];
-    const int size = snprintf(events, sizeof events, "%d", fil_stage_event_count(run->stage));
+    size_t size = 0;
+    const char *events = fil_stage_events(run->stage, &size);
+    if (events == NULL) {
+        cli_say("there is not enough memory");
+        return CLI_BAD_FILE;
+    }
     const FilCheckpoint checkpoint = {.scene = run->from.hash,
                                       .step_count = run->step,
                                       .frame_count = run->frame_count,
                                       .state = run->state,
                                       .state_count = count,
                                       .events = events,
-                                      .events_size = size};
+                                      .events_size = (int64_t)size};
     if (fil_checkpoint_write(run->checkpoint_path, &checkpoint, &error) != FIL_OK) {
         return fail(run, &error, CLI_BAD_FILE);
     }
@@ -330,6 +344,7 @@ static CliStatus append_frame(Run *run) {
         if ((run->from.scene->output.fields & 1U << FIL_OUTPUT_CONTACTS) == 0) {
             frame.contact_count = 0;
         }
+        cli_live_frame(&run->session, &frame);
         status = fil_result_append(run->result, &frame, &error);
     }
     run->frame_count++;
@@ -387,11 +402,8 @@ static CliStatus resume(Run *run) {
     if (status != FIL_OK) {
         return fail(run, &error, CLI_BAD_FILE);
     }
-    char events[16] = "";
-    memcpy(events, checkpoint->events,
-           (size_t)(checkpoint->events_size < 15 ? checkpoint->events_size : 15));
-    status = fil_stage_resume(run->stage, checkpoint->state, checkpoint->state_count,
-                              (int)strtol(events, NULL, 10), &error);
+    status = fil_stage_resume_events(run->stage, checkpoint->state, checkpoint->state_count,
+                                     checkpoint->events, &error); // which end with a 0
     run->step = run->first = checkpoint->step_count;
     run->frame_count = checkpoint->frame_count;
     fil_checkpoint_destroy(checkpoint, NULL);
@@ -420,6 +432,7 @@ static CliStatus take_step(Run *run) {
     run->step++;
     const FilResultStep step = {.time = fil_world_time(fil_stage_world(run->stage)), .info = info};
     cli_totals_add(&run->totals, step.time, &info);
+    cli_live_step(&run->session, &step);
     warn_step(run, &info);
     if (fil_result_add_step(run->result, &step, &error) != FIL_OK) {
         return fail(run, &error, CLI_BAD_FILE);
@@ -442,9 +455,15 @@ static CliStatus take_steps(Run *run) {
     }
     run->began = cli_clock();
     while (status == CLI_FINE && run->step < run->last_step && !cli_is_interrupted()) {
+        if (run->session.live != NULL && !cli_live_wait(&run->session, run->stage, run->recorder)) {
+            break;
+        }
         status = take_step(run);
     }
     clear_line(run);
+    if (status == CLI_FINE) {
+        status = cli_live_let_go(&run->session, run->stage);
+    }
     if (status != CLI_FINE) {
         return status;
     }
@@ -481,7 +500,8 @@ static void print_summary(const Run *run, bool interrupted) {
 
 static CliStatus finish(Run *run, CliStatus status) {
     FilError error;
-    const bool interrupted = cli_is_interrupted() && run->step < run->last_step;
+    const bool interrupted =
+        (cli_is_interrupted() || run->session.stopped) && run->step < run->last_step;
     FilResult *result = run->result;
     run->result = NULL;
     if (status == CLI_FINE && result != NULL && fil_result_close(result, &error) != FIL_OK) {
@@ -510,7 +530,7 @@ static CliStatus finish(Run *run, CliStatus status) {
     }
     if (interrupted) {
         say_resume(run);
-        return CLI_INTERRUPTED;
+        return run->session.stopped ? cli_flush() : CLI_INTERRUPTED;
     }
     const CliStatus flushed = cli_flush();
     return flushed != CLI_FINE                    ? flushed
@@ -553,6 +573,16 @@ static CliStatus warn_of_overlaps(Run *run) {
     return status;
 }
 
+// With --live: serve the world, before anything of an old run is touched.
+static CliStatus begin_session(Run *run) {
+    if (!run->options->live) {
+        return CLI_FINE;
+    }
+    run->session.running = !run->options->paused;
+    run->session.speed = run->options->speed;
+    return cli_live_start(&run->session, run->from.scene, run->recorder, run->options->port);
+}
+
 static CliStatus begin(Run *run) {
     const FilLog log = {.write = on_log, .user = run};
     FilError error;
@@ -569,12 +599,21 @@ static CliStatus begin(Run *run) {
     }
     if (status == CLI_FINE) {
         cli_name_bodies(run->recorder, run->from.scene);
+        status = begin_session(run);
+    }
+    if (status == CLI_FINE) {
         status = run->options->resume ? resume(run) : begin_new(run);
     }
-    return status == CLI_FINE ? write_texts(run) : status;
+    if (status == CLI_FINE) {
+        status = write_texts(run);
+    }
+    return status == CLI_FINE
+               ? cli_live_announce(&run->session, run->stage, run->recorder, run->options->json)
+               : status;
 }
 
 static void free_run(Run *run) {
+    cli_live_stop(&run->session);
     fil_result_discard(run->result);
     fil_recorder_destroy(run->recorder);
     fil_stage_destroy(run->stage);
@@ -596,8 +635,21 @@ static CliStatus close_log(Run *run, CliStatus status) {
     return status;
 }
 
+// Options that do not go together: says so.
+static bool check_options(const Options *options) {
+    if (options->resume && options->force) {
+        cli_say("--resume goes on with a run, --force replaces it: choose one");
+        return false;
+    }
+    if (!options->live && (options->paused || options->port != 0 || options->speed != 1.0)) {
+        cli_say("--paused, --port and --speed are for --live");
+        return false;
+    }
+    return true;
+}
+
 static CliStatus run_run(const CliVerb *verb, int argc, char **argv) {
-    Options options = {.out = NULL};
+    Options options = {.speed = 1.0};
     const int count = cli_parse(verb, argc, argv, &options);
     if (count < 0) {
         return count == -2 ? cli_flush() : CLI_BAD_COMMAND;
@@ -608,8 +660,7 @@ static CliStatus run_run(const CliVerb *verb, int argc, char **argv) {
                 count);
         return CLI_BAD_COMMAND;
     }
-    if (options.resume && options.force) {
-        cli_say("--resume goes on with a run, --force replaces it: choose one");
+    if (!check_options(&options)) {
         return CLI_BAD_COMMAND;
     }
     Run run = {.options = &options, .path = argv[0], .live = isatty(STDERR_FILENO) != 0};
@@ -620,6 +671,9 @@ static CliStatus run_run(const CliVerb *verb, int argc, char **argv) {
     }
     if (status == CLI_FINE) {
         status = finish(&run, take_steps(&run));
+        if (status == CLI_FINE && run.session.live != NULL && !run.session.stopped) {
+            cli_live_linger(&run.session, run.stage, run.recorder);
+        }
     }
     status = close_log(&run, status);
     free_run(&run);
@@ -636,9 +690,13 @@ const CliVerb cli_run = {
         "the "
         "step in hand, saves and says how to go on; after a crash --resume goes on from the last "
         "checkpoint. Either way the result has the same bits as one made in one go.\n"
-        "Steps that did not converge are counted and told; with --strict they give status 1.",
+        "Steps that did not converge are counted and told; with --strict they give status 1.\n"
+        "With --live the world can be watched in a browser while it runs, paused, stepped, pulled "
+        "at, and given another gravity, wind or friction; every such change is kept in the "
+        "checkpoint, so that --resume goes on to the bit. Ctrl-C ends it as ever.",
     .examples = "filum run scene.json\tinto runs/scene\n"
                 "filum run scene.json --until 0.5 --set friction[0].mu=0\ta part of it, changed\n"
+                "filum run scene.json --live\tin a browser, in real time\n"
                 "filum run scene.json --resume\tgo on after Ctrl-C or a crash",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,

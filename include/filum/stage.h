@@ -51,6 +51,40 @@ FIL_API FIL_MUST_CHECK FilStatus fil_stage_resume(FilStage *stage, const double 
                                                   int64_t state_count, int event_count,
                                                   FilError *error);
 
+// --- changes by hand -----------------------------------------------------------------------------
+
+#define FIL_CHANGE_TABLE(X)            \
+    X(FIL_CHANGE_GRAVITY, "gravity")   \
+    X(FIL_CHANGE_WIND, "wind")         \
+    X(FIL_CHANGE_FRICTION, "friction") \
+    X(FIL_CHANGE_GRAB, "grab")         \
+    X(FIL_CHANGE_LET_GO, "let-go")
+
+#define FIL_CHANGE_ENUM(code, name) code,
+typedef enum FilChangeKind { FIL_CHANGE_TABLE(FIL_CHANGE_ENUM) FIL_CHANGE_COUNT } FilChangeKind;
+
+/// What somebody who watches changes between two steps.
+typedef struct FilChange {
+    FilChangeKind kind;
+    double vector[3]; ///< gravity (m/s^2), wind (m/s)
+    int a, b;         ///< friction: materials
+    double mu;        ///< friction
+    FilGrab grab;     ///< grab
+} FilChange;
+
+/// Change something now. Like an event it is told to the log, and fil_stage_events() keeps it.
+FIL_API FIL_MUST_CHECK FilStatus fil_stage_change(FilStage *stage, const FilChange *change,
+                                                  FilError *error);
+
+/// Events and changes applied so far, as a text: what a checkpoint keeps beside the state of the
+/// world. It belongs to the stage until the next call; NULL when there is no memory.
+FIL_API const char *fil_stage_events(FilStage *stage, size_t *size);
+
+/// As fil_stage_resume(), after the events and changes of such a text.
+FIL_API FIL_MUST_CHECK FilStatus fil_stage_resume_events(FilStage *stage, const double *state,
+                                                         int64_t state_count, const char *text,
+                                                         FilError *error);
+
 // --- is the start what was meant? ----------------------------------------------------------------
 
 /// Contacts that overlap, and the deepest of them.

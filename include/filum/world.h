@@ -304,6 +304,38 @@ FIL_API FIL_MUST_CHECK FilStatus fil_world_release(FilWorld *world, int rod, boo
 /// each other, so that nothing is thrown apart. Nothing happens when it was taken apart already.
 FIL_API FIL_MUST_CHECK FilStatus fil_world_remove_joint(FilWorld *world, int joint,
                                                         FilError *error);
+/// A hand on a rod: springs with dampers, taken implicitly, so that no step is too long for them.
+/// One pulls the section at `part` of the length toward `target`; the other, where `turning` is
+/// set, turns the section about its tangent until n1 points along `axis`, seen along the tangent.
+typedef struct FilGrab {
+    int rod;
+    double part;           ///< 0 .. 1
+    double target[3];      ///< m
+    double stiffness;      ///< N/m
+    double damping;        ///< N s/m
+    bool turning;          ///< chains, which have no twist, are not turned
+    double axis[3];        ///< any length but 0
+    double turn_stiffness; ///< N m
+    double turn_damping;   ///< N m s
+} FilGrab;
+
+/// A hand that holds the rod where it is, with the strength that suits its mass and stiffness: it
+/// moves the rod in some hundredths of a second, and bends a cable as it bends a hair. `turning` is
+/// false.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_grab_make(const FilWorld *world, int rod, double part,
+                                                     FilGrab *grab, FilError *error);
+/// Grab, move the hand, or, with NULL, let go: a world has one hand. It is a parameter, as gravity
+/// is, not part of the state.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_set_grab(FilWorld *world, const FilGrab *grab,
+                                                    FilError *error);
+/// The hand, or NULL; force (N) and torque about the tangent (N m) of it on the rod in the last
+/// step (each may be NULL).
+FIL_API const FilGrab *fil_world_grab(const FilWorld *world, double force[3], double *torque);
+/// The friction of two materials; below 0: nobody set it.
+FIL_API double fil_world_get_friction(const FilWorld *world, int a, int b);
+FIL_API void fil_world_get_gravity(const FilWorld *world, double gravity[3]); ///< m/s^2
+FIL_API void fil_world_get_wind(const FilWorld *world, double wind[3]);       ///< m/s
+
 /// How much of the wind reaches a rod: 1 unless set.
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_wind_share(FilWorld *world, int rod, double share,
                                                           FilError *error);

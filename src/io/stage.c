@@ -276,6 +276,9 @@ void fil_stage_destroy(FilStage *stage) {
     fil_world_destroy(stage->world);
     fil_arena_destroy(&stage->arena);
     FilAllocator memory = stage->allocator;
+    (void)memory.resize(memory.user, stage->changes,
+                        sizeof(FilStageChange) * (size_t)stage->change_room, 0);
+    (void)memory.resize(memory.user, stage->text, stage->text_room, 0);
     (void)memory.resize(memory.user, stage, sizeof *stage, 0);
 }
 

@@ -12,6 +12,12 @@ typedef struct FilStageRod {
     double length;              // m: that the loads of the scene were made for
 } FilStageRod;
 
+// A change by hand, and after how many events it came.
+typedef struct FilStageChange {
+    int after;
+    FilChange change;
+} FilStageChange;
+
 struct FilStage {
     const FilScene *scene;
     FilWorld *world;
@@ -22,6 +28,10 @@ struct FilStage {
     FilRodLoad *loads; // room for those of any rod, and one more
     int event_count;   // applied
     int unsettled_count;
+    FilStageChange *changes; // in their order; of each parameter only the last
+    int change_count, change_room;
+    char *text; // of fil_stage_events()
+    size_t text_room;
 };
 
 /// Put "rods[3] (strand): " before the sentence of an error; returns its status.

@@ -30,7 +30,7 @@ static void pose_of_body(const FilBody *body, FilPose *pose) {
 }
 
 // Where a side is now: its point in space and the axes it turns with.
-static void look_at(const FilWorld *world, const FilPlace *place, int obstacle, FilPose *pose) {
+void fil_world_look_at(const FilWorld *world, const FilPlace *place, int obstacle, FilPose *pose) {
     static const FilPose still = {.axis = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
     *pose = still;
     if (obstacle >= 0) {
@@ -66,15 +66,8 @@ static void see_from(const FilPose *pose, const double point[3], double out[3]) 
     }
 }
 
-static FilStatus place_rod(const FilWorld *world, const FilJointSide *side, const char *name,
-                           FilPlace *place, FilError *error) {
+void fil_world_place_on_rod(const FilWorld *world, double part, FilPlace *place) {
     const FilBody *body = &world->bodies[place->body];
-    const FilRod *rod = body->self;
-    if (!(side->s >= 0.0 && side->s <= rod->state[1])) {
-        return fil_fail(error, FIL_E_ARGUMENT, "%s.s is %g; the rod is %g m long", name, side->s,
-                        rod->state[1]);
-    }
-    double part = side->s / rod->state[1];
     for (int k = 0; k < body->piece_count; k++) {
         const FilPiece *piece = &world->pieces[body->first_piece + k];
         if (part <= piece->s[1] || k == body->piece_count - 1) {
@@ -84,6 +77,17 @@ static FilStatus place_rod(const FilWorld *world, const FilJointSide *side, cons
             break;
         }
     }
+}
+
+static FilStatus place_rod(const FilWorld *world, const FilJointSide *side, const char *name,
+                           FilPlace *place, FilError *error) {
+    const FilBody *body = &world->bodies[place->body];
+    const FilRod *rod = body->self;
+    if (!(side->s >= 0.0 && side->s <= rod->state[1])) {
+        return fil_fail(error, FIL_E_ARGUMENT, "%s.s is %g; the rod is %g m long", name, side->s,
+                        rod->state[1]);
+    }
+    fil_world_place_on_rod(world, side->s / rod->state[1], place);
     return FIL_OK;
 }
 
@@ -190,8 +194,8 @@ FilStatus fil_world_add_joint(FilWorld *world, const FilJointDef *def, int *join
     if (made.obstacle >= 0) {
         world->obstacles[made.obstacle].next = world->obstacles[made.obstacle].pose;
     }
-    look_at(world, &made.a, -1, &a);
-    look_at(world, &made.b, made.obstacle, &b);
+    fil_world_look_at(world, &made.a, -1, &a);
+    fil_world_look_at(world, &made.b, made.obstacle, &b);
     see_from(&b, a.position, made.apart);
     axes_of(&a, A);
     axes_of(&b, B);
@@ -236,8 +240,8 @@ static FilWorkContact half_of(const FilJoint *joint, const FilPose *a, const dou
 static void list_joint(const FilWorld *world, const FilJoint *joint, FilWorkContact *out) {
     FilPose a, b;
     double target[3];
-    look_at(world, &joint->a, -1, &a);
-    look_at(world, &joint->b, joint->obstacle, &b);
+    fil_world_look_at(world, &joint->a, -1, &a);
+    fil_world_look_at(world, &joint->b, joint->obstacle, &b);
     fil_copy3(b.position, target);
     for (int k = 0; k < 3; k++) {
         fil_add3(joint->apart[k], b.axis[k], target);
@@ -260,12 +264,12 @@ static void list_joint(const FilWorld *world, const FilJoint *joint, FilWorkCont
 }
 
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error) {
-    if (world->joint_count == 0) {
+    if (world->joint_count == 0 && !world->grabbed) {
         return FIL_OK;
     }
     int n = step->contact_count;
     FilWorkContact *contacts =
-        FIL_NEW(&world->scratch, FilWorkContact, (size_t)n + 2 * (size_t)world->joint_count);
+        FIL_NEW(&world->scratch, FilWorkContact, (size_t)n + 2 * (size_t)world->joint_count + 2);
     if (contacts == NULL) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d joints",
                         world->joint_count);
@@ -279,6 +283,7 @@ FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *er
         contacts[n].joint = i;
         n += world->joints[i].turning ? 1 : 2;
     }
+    n += fil_world_list_grab(world, step->dt, contacts + n);
     step->contacts = contacts;
     step->contact_count = n;
     return FIL_OK;

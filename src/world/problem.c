@@ -163,12 +163,17 @@ typedef struct Laws {
 } Laws;
 
 // Regularised friction: u_T = -(slip speed / mu r_N) r_T until |r_T| = mu r_N, the normal impulse
-// that of the step before.
+// that of the step before. Only for that law; joints that give way do so whatever the law.
 static void fill_compliance(const Laws *laws, const FilWorkContact *contact, double *block) {
     double push = fil_dot3(contact->normal, contact->memory.impulse);
     memset(block, 0, 9 * sizeof(double));
-    if (contact->kind == FIL_BLOCK_COULOMB && contact->mu * push > 0.0) {
+    if (laws->world->def.law == FIL_LAW_REGULARISED && contact->kind == FIL_BLOCK_COULOMB &&
+        contact->mu * push > 0.0) {
         block[4] = block[8] = laws->world->def.slip_speed / (contact->mu * push);
+    } else if (contact->kind == FIL_BLOCK_EQUALITY) {
+        for (int k = 0; k < 3; k++) {
+            block[4 * k] = contact->soft[k];
+        }
     }
 }
 
@@ -234,7 +239,7 @@ FilStatus fil_world_problem_begin(FilWorld *world, const FilWorldTry *step,
                  .b = FIL_NEW(arena, double, 3 * n + 1),
                  .mu = FIL_NEW(arena, double, n + 1),
                  .kinds = FIL_NEW(arena, FilBlockKind, n + 1)};
-    if (world->def.law == FIL_LAW_REGULARISED) {
+    if (world->def.law == FIL_LAW_REGULARISED || world->grabbed) {
         laws.compliance = FIL_NEW(arena, double, 9 * n + 1);
     }
     if (arena->failed) {

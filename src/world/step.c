@@ -531,7 +531,8 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
 static void record_joints(FilWorld *world, const FilWorldTry *step) {
     for (int i = 0; world->joint_count > 0 && i < step->contact_count; i++) {
         const FilWorkContact *half = &step->contacts[i];
-        for (int k = 0; k < 3 && half->kind == FIL_BLOCK_EQUALITY && !half->turn; k++) {
+        const bool pull = half->kind == FIL_BLOCK_EQUALITY && !half->turn && half->joint >= 0;
+        for (int k = 0; k < 3 && pull; k++) {
             world->joints[half->joint].force[k] = step->r[3 * (ptrdiff_t)i + k] / step->dt;
         }
     }
@@ -681,6 +682,7 @@ static FilStatus try_awake(FilWorld *world, double dt, bool last, FilStepInfo *i
     }
     info->missed_count += round.passed.count;
     finish_obstacles(world);
+    fil_world_record_grab(world, &step);
     world->time += dt;
     world->past = (FilPast){step.rates, step.states, world->point_count, dt};
     record_joints(world, &step);

@@ -98,6 +98,10 @@ static void push_joints(const Forces *forces) {
             }
         }
     }
+    FilPlace hand;
+    if (fil_world_grab_place(world, &hand) && balanced_rod(world, hand.body) != NULL) {
+        push_piece(forces, &world->pieces[hand.piece], hand.t, 1.0, world->grab_force);
+    }
 }
 
 // --- the held tip --------------------------------------------------------------------------------
@@ -105,14 +109,32 @@ static void push_joints(const Forces *forces) {
 // All that pushes a rod from outside, one after the other.
 typedef struct Pushes {
     const FilWorld *world;
-    int body, at; // sides of contacts first, then those of joints
+    int body, at; // sides of contacts first, then those of joints, then the hand
 } Pushes;
+
+// Where a place is along its rod, m.
+static double arc_length(const FilWorld *world, const FilPlace *place) {
+    const FilPiece *piece = &world->pieces[place->piece];
+    const FilRod *rod = world->bodies[place->body].self;
+    return (piece->s[0] + place->t * (piece->s[1] - piece->s[0])) * rod->state[1];
+}
+
+static bool push_by_hand(Pushes *pushes, FilRodLoad *push) {
+    FilPlace hand;
+    *push = (FilRodLoad){0};
+    pushes->at++;
+    if (!fil_world_grab_place(pushes->world, &hand) || hand.body != pushes->body) {
+        return false;
+    }
+    push->s = arc_length(pushes->world, &hand);
+    fil_copy3(pushes->world->grab_force, push->force);
+    return true;
+}
 
 static bool next_push(void *context, FilRodLoad *push) {
     Pushes *pushes = context;
     const FilWorld *world = pushes->world;
     const FilBody *body = &world->bodies[pushes->body];
-    const FilRod *rod = body->self;
     const int contacts = 2 * world->contact_count;
     while (pushes->at < contacts + 2 * world->joint_count) {
         const int at = pushes->at++, b = at % 2;
@@ -131,13 +153,12 @@ static bool next_push(void *context, FilRodLoad *push) {
         const FilJoint *joint = &world->joints[(at - contacts) / 2];
         const FilPlace *place = b == 0 ? &joint->a : &joint->b;
         if (place->body == pushes->body && !joint->removed) {
-            const FilPiece *piece = &world->pieces[place->piece];
-            push->s = (piece->s[0] + place->t * (piece->s[1] - piece->s[0])) * rod->state[1];
+            push->s = arc_length(world, place);
             fil_add3(sign, joint->force, push->force);
             return true;
         }
     }
-    return false;
+    return pushes->at == contacts + 2 * world->joint_count && push_by_hand(pushes, push);
 }
 
 static void push_tip(const Forces *forces, int body) {

@@ -506,6 +506,19 @@ FilStatus fil_world_set_wind(FilWorld *world, const double wind[3], FilError *er
     return FIL_OK;
 }
 
+double fil_world_get_friction(const FilWorld *world, int a, int b) {
+    const bool there = a >= 0 && b >= 0 && a < world->material_count && b < world->material_count;
+    return there ? world->frictions[fil_world_friction(a, b)] : -1.0;
+}
+
+void fil_world_get_gravity(const FilWorld *world, double gravity[3]) {
+    fil_copy3(world->def.gravity, gravity);
+}
+
+void fil_world_get_wind(const FilWorld *world, double wind[3]) {
+    fil_copy3(world->def.wind, wind);
+}
+
 FilStatus fil_world_release(FilWorld *world, int rod, bool tip, FilError *error) {
     if (rod < 0 || rod >= world->rod_count) {
         return fil_fail(error, FIL_E_ARGUMENT, "rod is %d; there are %d", rod, world->rod_count);

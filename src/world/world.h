@@ -98,8 +98,9 @@ typedef struct FilWorkContact {
     FilPlace a, b;
     FilBlockKind kind;          // coulomb, or equality: a joint
     bool turn;                  // of a joint: its rows are about the spin
-    int joint;                  // of a joint: which
+    int joint;                  // of a joint: which; -1: the hand
     double error[3];            // of a joint, m or rad: what its rows are to bring to 0
+    double soft[3];             // of a joint: what its rows give way, per impulse
     double normal[3], frame[9]; // rows of the frame: normal and two tangents
     double gap, mu, restitution, margin;
     double
@@ -176,6 +177,10 @@ struct FilWorld {
     int rod_room, rigid_room;
     int64_t dof_count, state_count;
     int threads;
+
+    bool grabbed; // a hand is on a rod
+    FilGrab grab;
+    double grab_force[3], grab_torque; // N, N m: of the last part of a step
 
     FilProblemWatch *watch; // NULL: nobody looks
     void *watch_user;
@@ -282,7 +287,11 @@ void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilP
 
 /// Whether two pieces are next to a joint between their bodies.
 bool fil_world_are_joined(const FilWorld *world, int i, int j);
-/// Append the joints to the contacts of a step.
+/// The place at `part` (0 .. 1) of the length of the rod that place->body is.
+void fil_world_place_on_rod(const FilWorld *world, double part, FilPlace *place);
+/// Where a side of a joint is now: its point in space and the axes it turns with.
+void fil_world_look_at(const FilWorld *world, const FilPlace *place, int obstacle, FilPose *pose);
+/// Append the joints, and the hand, to the contacts of a step.
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 
 // --- tension.c -----------------------------------------------------------------------------------
@@ -290,6 +299,15 @@ FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *er
 /// The force that sections of rods that do not stretch carry, N, world axes: at all points, where
 /// they move with `velocity`, [point_count][3] each. At points of rods that stretch it is 0.
 void fil_world_section_forces(const FilWorld *world, const double *velocity, double *force);
+
+// --- grab.c --------------------------------------------------------------------------------------
+
+/// Where the hand is; false: there is none.
+bool fil_world_grab_place(const FilWorld *world, FilPlace *place);
+/// The rows of the hand, for a step of `dt`: how many blocks, at most 2.
+int fil_world_list_grab(const FilWorld *world, double dt, FilWorkContact *out);
+/// What the hand did in a step that was taken.
+void fil_world_record_grab(FilWorld *world, const FilWorldTry *step);
 
 // --- near.c --------------------------------------------------------------------------------------
 

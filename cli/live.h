@@ -1,0 +1,54 @@
+#ifndef FIL_CLI_LIVE_H
+#define FIL_CLI_LIVE_H
+
+// A run that is watched while it runs: what stands between its steps and the server.
+
+#include "cli.h"
+
+#include "filum/filum.h"
+#include "serve/live.h"
+#include "serve/server.h"
+
+typedef struct CliLive {
+    FilLive *live; // NULL: nobody watches
+    FilServer *server;
+    FilResultDef def;
+    bool running;
+    bool single;  // one step, then it pauses again
+    bool stopped; // somebody asked it to end
+    double speed; // of the world's time beside ours; 0: as fast as it goes
+    double anchor_clock, anchor_time;
+    double shown; // of the clock: when the state was last told
+    char error[256];
+} CliLive;
+
+/// Serve the world that `recorder` records, before anything of the run is written. What goes wrong
+/// is said. Nobody can ask before the URL is known.
+CliStatus cli_live_start(CliLive *live, const FilScene *scene, FilRecorder *recorder, int port);
+/// The world has begun, or is where it was: say the URL.
+CliStatus cli_live_announce(CliLive *live, FilStage *stage, FilRecorder *recorder, bool json);
+
+/// Do what was asked, keep the pace, and wait while the world is paused. True: take a step. False:
+/// it is to end.
+bool cli_live_wait(CliLive *live, FilStage *stage, FilRecorder *recorder);
+
+/// Tell a step, a frame.
+void cli_live_step(CliLive *live, const FilResultStep *step);
+void cli_live_frame(CliLive *live, const FilFrame *frame);
+
+/// The hand lets go, before the world is saved for the last time.
+CliStatus cli_live_let_go(CliLive *live, FilStage *stage);
+
+/// The run has come to its end: go on showing it until Ctrl-C, or until somebody ends it.
+void cli_live_linger(CliLive *live, FilStage *stage, FilRecorder *recorder);
+
+void cli_live_stop(CliLive *live);
+
+/// Print where the server is, on stdout.
+CliStatus cli_say_url(const FilServer *server, bool json);
+
+/// The page of the viewer, or one that says why it is not here.
+extern const unsigned char cli_page[];
+extern const size_t cli_page_size;
+
+#endif

@@ -1,0 +1,573 @@
+#!/usr/bin/python3
+"""Asks the server of the viewer, as a browser, a stranger and a vandal would.
+
+    test_cli_view.py FILUM MAKE_RESULTS [filter]
+"""
+
+import http.client
+import json
+import os
+import re
+import resource
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+FILUM = os.path.abspath(sys.argv[1])
+MAKE_RESULTS = os.path.abspath(sys.argv[2])
+os.environ["OMP_NUM_THREADS"] = "1"
+
+# a clamped strand over a floor, and a wind that rises
+SCENE = {
+    "name": "small", "duration": 0.1, "step": "1 ms",
+    "materials": {"hair": {}, "skin": {}},
+    "friction": [{"between": ["hair", "skin"], "mu": 0.3}, {"between": ["hair", "hair"], "mu": 0.2}],
+    "rods": [{"name": "strand", "model": "helix", "elements": 5, "material": "hair",
+              "length": "10 cm", "radius": "0.1 mm", "drag": 1e-4,
+              "root": {"at": [0, 0, 0.01], "along": [1, 0, 0], "held": "clamped"}}],
+    "obstacles": [{"name": "floor", "shape": "plane", "material": "skin"}],
+    "events": [{"time": 0.03, "wind": [0, 1, 0]}],
+    "output": {"every": "5 ms", "save": "20 ms"}}
+
+ARRAYS = ("position", "quaternion", "velocity", "curvature", "tension", "elastic", "force", "state",
+          "rigids", "obstacles", "contacts")
+
+
+class Skip(Exception):
+    pass
+
+
+class Server:
+    """The program, serving; ended by Ctrl-C."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([FILUM, *arguments], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+        self.url = self.process.stdout.readline().decode().strip()
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", self.url)
+        if not found:
+            self.process.kill()
+            raise AssertionError((self.url, self.process.communicate()[1].decode()))
+        self.port, self.token = int(found[1]), found[2]
+        self.out = self.err = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None and self.process.stdout is not None:
+            self.process.kill()
+        self.process.communicate()
+
+    def ask(self, path, method="GET", body=None, host=None, whole=False, headers=None):
+        """(status, body) of a path below the token, or of a whole path."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        path = path if whole else f"/{self.token}/{path}"
+        connection.putrequest(method, path, skip_host=host is not None)
+        if host is not None:
+            connection.putheader("Host", host)
+        for name, value in (headers or {}).items():
+            connection.putheader(name, value)
+        if body is not None:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        answer = connection.getresponse()
+        self.headers = dict(answer.getheaders())
+        data = answer.read()
+        connection.close()
+        return answer.status, data
+
+    def get(self, path):
+        status, data = self.ask(path)
+        assert status == 200, (path, status, data)
+        return data
+
+    def state(self):
+        return json.loads(self.get("api/state"))
+
+    def do(self, **action):
+        """Ask for an action; the answer must be that it was taken."""
+        status, data = self.ask("api/do", "POST", json.dumps(action).encode(),
+                                headers={"Content-Type": "application/json"})
+        assert status == 200 and json.loads(data) == {"ok": True}, (action, status, data)
+
+    def wait(self, condition, seconds=60):
+        end = time.monotonic() + seconds
+        while not condition(self.state()):
+            assert time.monotonic() < end, ("it never came", self.state())
+            time.sleep(0.005)
+
+    def end(self, status=0):
+        """Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.communicate(timeout=60)
+        self.out, self.err = out.decode(), err.decode()
+        assert self.process.returncode == status, (self.process.returncode, self.err)
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+
+def run(*arguments, **more):
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **more}
+    done = subprocess.run([FILUM, *arguments], **more)
+    done.out, done.err = (done.stdout or b"").decode(), (done.stderr or b"").decode()
+    return done
+
+
+def fails(status, text, *arguments):
+    done = run(*arguments)
+    assert done.returncode == status, (arguments, done.returncode, done.err)
+    assert done.out == "" and text in done.err, (done.out, done.err)
+
+
+def write(name="scene.json", **changes):
+    with open(name, "w", encoding="utf-8") as file:
+        json.dump({**SCENE, **changes}, file)
+    return name
+
+
+def fake(path="fake.h5", frames=5, rods=3, points=4, contacts=6):
+    sizes = [str(n) for n in (frames, rods, points, contacts)]
+    subprocess.run([MAKE_RESULTS, "write", path, *sizes], check=True, stdout=subprocess.DEVNULL)
+    return path
+
+
+def unpack(data):
+    """A frame as {name: list of floats}, with its header."""
+    assert data[:4] == b"FILF" and len(data) >= 64
+    version, at, step = struct.unpack_from("<Idd", data, 4)
+    counts = struct.unpack_from("<4I", data, 24)
+    mask, index = struct.unpack_from("<2I", data, 40)
+    found = {"version": version, "time": at, "step": step, "counts": counts, "index": index}
+    place = 64
+    for bit, name in enumerate(ARRAYS):
+        numbers = (3, 4, 3, 3, 1, 1, 1, 1, 7, 7, 20)[bit]
+        count = counts[(0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3)[bit]] * numbers
+        if mask >> bit & 1:
+            kind = "B" if name == "state" else "f"
+            found[name] = struct.unpack_from(f"<{count}{kind}", data, place)
+            place += (count * (1 if kind == "B" else 4) + 7) // 8 * 8
+    assert place == len(data), (place, len(data))
+    return found
+
+
+def read_h5(path):
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Skip("there is no h5py") from error
+    return h5py.File(path, "r")
+
+
+def same(one, other):
+    """Two results with the same bits, but for the seconds."""
+    with read_h5(one) as a, read_h5(other) as b:
+        names = []
+        a.visit(names.append)
+        for name in names:
+            if not hasattr(a[name], "dtype") or name == "options":
+                continue
+            first, second = a[name][()], b[name][()]
+            for part in getattr(a[name].dtype, "names", None) or [None]:
+                if part is None or not part.startswith("seconds"):
+                    x, y = (first, second) if part is None else (first[part], second[part])
+                    x, y = (v.tobytes() if hasattr(v, "tobytes") else v for v in (x, y))
+                    assert x == y, f"{name}/{part} differs"
+
+
+# --------------------------------------------------------------------------------------------- view
+
+def the_page_and_the_run_are_served():
+    with Server("view", fake()) as server:
+        page = server.get("")
+        assert b"<html" in page and b"Filum" in page
+        assert server.headers["Content-Type"].startswith("text/html")
+        assert "default-src 'none'" in server.headers["Content-Security-Policy"]
+        assert "connect-src 'self'" in server.headers["Content-Security-Policy"]
+        about = json.loads(server.get("api/run"))
+        for name, value in (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+                            ("Referrer-Policy", "no-referrer")):
+            assert server.headers[name] == value
+        assert about["protocol"] == 1 and about["live"] is False and about["name"] == "fake"
+        assert about["pointCount"] == 12 and len(about["rods"]) == 3 and about["meshCount"] == 1
+        assert about["rods"][1]["firstPoint"] == 4 and about["rods"][1]["model"] == "clothoid"
+        assert about["lines"] == [[0, 0, 2], [0, 2, 2], [1, 4, 4], [2, 8, 4]]
+        assert [o["shape"] for o in about["obstacles"]] == ["plane", "mesh"]
+        assert "speed" in about["fields"]
+        state = server.state()
+        assert state["frames"] == 5 and state["finished"] and not state["growing"]
+        assert state["error"] is None and state["steps"] == 40
+        status, nothing = server.ask("api/run", "HEAD")
+        assert status == 200 and nothing == b""
+        points = server.get("api/points")
+        assert struct.unpack("<12i", points[48:]) == (0,) * 4 + (1,) * 4 + (2,) * 4
+        mesh = server.get("api/mesh/0")
+        assert struct.unpack_from("<2I", mesh) == (4, 4) and len(mesh) == 8 + 48 + 48
+        assert struct.unpack_from("<12I", mesh, 56) == (0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3)
+        server.end()
+        assert server.out == "" and "Ctrl-C" in server.err
+
+
+def frames_are_those_of_the_file():
+    with Server("view", fake()) as server, read_h5("fake.h5") as file:
+        rows = file["frames"]
+        times = struct.unpack("<5d", server.get("api/times"))
+        assert list(times) == list(rows["time"])
+        assert struct.unpack("<2d", server.get("api/times?from=3")) == times[3:]
+        for k in range(5):
+            frame = unpack(server.get(f"api/frame/{k}"))
+            assert frame["index"] == k and frame["time"] == times[k]
+            assert frame["counts"][:3] == (12, 1, 2)
+            for name in ("position", "quaternion", "velocity", "curvature"):
+                want = file[f"rods/{name}"][k].astype("f4").ravel()
+                assert tuple(want) == frame[name], name
+        some = unpack(server.get("api/frame/2?with=position%2Ccontacts"))
+        assert set(some) - {"version", "time", "step", "counts", "index"} == {"position", "contacts"}
+        energies = struct.unpack("<35d", server.get("api/energies"))
+        assert energies[7:14] == (times[1], 1, 2, 3, 0, -1, 0)
+        steps = server.get("api/steps?from=10&count=5")
+        assert len(steps) == 5 * 6 * 8
+        assert server.get("api/steps?from=1000") == b""
+        server.end()
+
+
+def strangers_are_turned_away():
+    with Server("view", fake()) as server:
+        for host in ("evil.com", f"evil.com:{server.port}", "127.0.0.1", f"127.0.0.1:{server.port + 1}",
+                     ""):
+            assert server.ask("", host=host)[0] == 403, host
+        assert server.ask("api/run", host=f"localhost:{server.port}")[0] == 200
+        nothing = server.ask("/", whole=True)
+        assert nothing[0] == 404
+        wrong = "0" * 32
+        for path in (f"/{wrong}/", f"/{wrong}/api/run", "/api/run", "/favicon.ico", "/etc/passwd",
+                     "/../../../../etc/passwd", f"/{server.token}", "/%2e%2e/%2e%2e/etc/passwd"):
+            assert server.ask(path, whole=True) == nothing, path
+        for path in ("../../../../etc/passwd", "..%2f..%2fetc/passwd", "api/../../../etc/passwd",
+                     "fake.h5", "api/frame/../../fake.h5"):
+            status, data = server.ask(path)
+            assert status in (400, 404) and "error" in json.loads(data), path
+        assert server.ask("api/frame/5")[0] == 404
+        assert server.ask("api/mesh/1")[0] == 404
+        assert server.ask("api/now")[0] == 409
+        assert server.ask("api/run", "PUT")[0] == 405
+        assert server.ask("api/run", "POST", b"{}")[0] == 405
+        assert server.ask("api/do")[0] == 405
+        as_json = {"Content-Type": "application/json"}
+        assert server.ask("api/do", "POST", b"{}", headers=as_json)[0] == 409
+        assert server.ask("api/do", "POST", b"{}", headers={"Content-Type": "text/plain"})[0] == 415
+        assert server.ask("api/do", "POST", b"{}",
+                          headers={**as_json, "Origin": "http://evil.com"})[0] == 403
+        assert server.ask("api/do", "POST", b"x" * 65537, headers=as_json)[0] == 413
+        server.get("api/state")
+        server.end()
+
+
+def garbage_does_no_harm():
+    with Server("view", fake()) as server:
+        for data in (b"\x00" * 100, b"\xff" * 5000, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+                     b"\r\n" * 1000, b"GET " + b"/x" * 50000 + b" HTTP/1.1\r\n\r\n",
+                     b"POST / HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+                     b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 5000 + b"\r\n",
+                     f"POST /{server.token}/api/do HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+                     "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                     "fffffffffff\r\n".encode(), os.urandom(3000)):
+            with server.connect() as connection:
+                try:
+                    connection.sendall(data)
+                    connection.settimeout(0.2)
+                    connection.recv(100000)
+                except OSError:
+                    pass
+            server.get("api/state")
+        server.end()
+
+
+def a_client_that_leaves_in_the_middle_is_forgotten():
+    with Server("view", fake(rods=200, points=500)) as server:
+        for _ in range(20):
+            with server.connect() as connection:
+                connection.sendall(f"GET /{server.token}/api/frame/1 HTTP/1.1\r\n"
+                                   f"Host: 127.0.0.1:{server.port}\r\n\r\n".encode())
+                assert connection.recv(100)
+                # closing with data unread resets the connection
+        assert len(server.get("api/frame/1")) > 5000000
+        server.end()
+
+
+def a_thousand_connections_are_survived():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 1200:
+        raise Skip(f"only {hard} files may be open")
+    with Server("view", fake()) as server:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1200, hard))
+        held = []
+        try:
+            for k in range(1000):
+                connection = socket.socket()
+                connection.setblocking(False)
+                connection.connect_ex(("127.0.0.1", server.port))
+                held.append(connection)
+                if k % 3 == 0 and select.select([], [connection], [], 0)[1]:
+                    try:
+                        connection.send(b"GET / HT")  # and never the rest
+                    except OSError:
+                        pass
+            server.get("api/state")  # it is slow, but it comes
+        finally:
+            for connection in held:
+                connection.close()
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        server.wait(lambda state: state["frames"] == 5)
+        server.end()
+
+
+def a_port_in_use_is_told():
+    with Server("view", fake()) as server:
+        fails(3, f"port {server.port} is in use", "view", "fake.h5", "--port", str(server.port))
+        fails(3, f"port {server.port} is in use", "run", write(), "--live", "--port",
+              str(server.port))
+        assert not os.path.exists("runs/scene/result.h5")
+        server.end()
+    with Server("view", fake("again.h5"), "--port", str(server.port)) as again:
+        assert again.port == server.port and again.token != server.token
+        again.end()
+
+
+def what_is_no_run_is_told():
+    fails(3, "none", "view", "none")
+    write("scene.json")
+    fails(3, "scene.json", "view", "scene.json")
+    with open(fake(), "rb") as file:
+        data = file.read()
+    for size in (0, 100, len(data) // 3, len(data) - 1000):
+        with open("cut.h5", "wb") as file:
+            file.write(data[:size])
+        done = run("view", "cut.h5", timeout=60)
+        assert done.returncode == 3 and "cut.h5" in done.err, (size, done.returncode, done.err)
+    fails(2, "which run?", "view")
+    fails(2, "one run", "view", "a", "b")
+    fails(2, "--port", "view", "fake.h5", "--port", "65536")
+
+
+def a_run_that_breaks_while_it_is_shown_is_told():
+    path = fake(rods=20, points=50, frames=30)
+    with Server("view", path) as server:
+        server.get("api/frame/0")
+        os.truncate(path, os.path.getsize(path) // 2)
+        told = False
+        for k in range(30):
+            status, data = server.ask(f"api/frame/{k}")
+            assert status in (200, 500), (status, data)
+            if status == 500:
+                told = "fake.h5" in json.loads(data)["error"]
+                assert "fake.h5" in server.state()["error"]
+        assert told
+        server.end()
+
+
+def a_growing_run_grows():
+    sizes = ["6", "3", "4", "5"]
+    writer = subprocess.Popen([MAKE_RESULTS, "write", "grow.h5", *sizes, "wait"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def append():
+        writer.stdin.write(b"\n")
+        writer.stdin.flush()
+        assert writer.stdout.readline().startswith(b"frame")
+    append()
+    append()
+    with Server("view", "grow.h5") as server:
+        state = server.state()
+        assert state["frames"] == 2 and state["growing"] and not state["finished"], state
+        assert server.ask("api/frame/2")[0] == 404
+        for k in range(2, 6):
+            append()
+            server.wait(lambda state, k=k: state["frames"] == k + 1)
+            assert unpack(server.get(f"api/frame/{k}"))["index"] == k
+        writer.communicate()
+        server.wait(lambda state: state["finished"])
+        assert server.state()["frames"] == 6
+        server.end()
+
+
+def json_tells_where_the_server_is():
+    with subprocess.Popen([FILUM, "view", fake(), "--json"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        about = json.loads(process.stdout.readline())
+        assert about["url"].startswith(f"http://127.0.0.1:{about['port']}/")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+
+
+# --------------------------------------------------------------------------------------------- live
+
+def step(server, count):
+    """Take steps, one by one, of a world that is paused."""
+    for _ in range(count):
+        before = server.state()["steps"]
+        server.do(do="step")
+        server.wait(lambda state, before=before: state["steps"] == before + 1)
+
+
+def live(out, *more):
+    return Server("run", write(), "--live", "--paused", "--threads", "1", "--out", out, *more)
+
+
+def present(server, moment):
+    """The world at that time, once it is shown."""
+    found = {}
+
+    def is_there(_):
+        found.update(unpack(server.get("api/now?with=position")))
+        return abs(found["time"] - moment) < 1e-9
+    server.wait(is_there)
+    return found
+
+
+def settle(server, key, value):
+    """Wait until the state shows what was asked for."""
+    server.wait(lambda state: state[key] == value)
+
+
+def a_live_world_is_paused_stepped_and_changed():
+    with live("live", "--speed", "0") as server:
+        about = json.loads(server.get("api/run"))
+        assert about["live"] and about["materials"] == ["hair", "skin"]
+        assert about["gravity"] == [0, 0, -9.81] and about["name"] == "small"
+        state = server.state()
+        assert state["running"] is False and state["time"] == 0 and state["grab"] is None
+        assert {"a": "hair", "b": "skin", "mu": 0.3} in state["friction"]
+        step(server, 3)
+        server.wait(lambda state: abs(state["time"] - 0.003) < 1e-9)
+        now = present(server, 0.003)
+        assert now["index"] == 0xffffffff and now["step"] == 3
+        server.do(do="gravity", value=[0, 1, -5])
+        settle(server, "gravity", [0, 1, -5])
+        server.do(do="wind", value=[1, 0, 0])
+        settle(server, "wind", [1, 0, 0])
+        server.do(do="friction", a="skin", b="hair", mu=0.8)
+        server.wait(lambda state: {"a": "hair", "b": "skin", "mu": 0.8} in state["friction"])
+        server.do(do="grab", rod=0, s=0.1, target=[0.08, 0.02, 0.03], twist=0.5)
+        server.wait(lambda state: state["grab"] is not None)
+        step(server, 20)
+        server.wait(lambda state: state["grab"]["torque"] != 0)
+        grab = server.state()["grab"]
+        assert grab["rod"] == 0 and abs(grab["s"] - 0.1) < 1e-9 and any(grab["force"]), grab
+        tip = present(server, 0.023)["position"][-3:]
+        assert 0.001 < tip[1] < 0.021 and tip[2] > 0, tip
+        server.do(do="release")
+        settle(server, "grab", None)
+        server.do(do="resume")
+        server.wait(lambda state: state["finished"])
+        state = server.state()
+        assert state["frames"] == 21 and state["steps"] == 100 and not state["running"]
+        assert len(server.get("api/energies")) == 21 * 56
+        server.end()
+    assert "done at 0.1 s: 100 steps, 21 frames" in server.out, server.out
+    with open("live/log.txt", encoding="utf-8") as file:
+        log = file.read()
+    for line in ("gravity becomes (0, 1, -5)", "friction of skin and hair becomes 0.8",
+                 "rods[0] at 1 of its length is pulled to", "let go"):
+        assert line in log, log
+
+
+def play(server, steps):
+    """The same games in every run, at the same steps."""
+    step(server, 12)
+    server.do(do="gravity", value=[0, 0.5, -7])
+    settle(server, "gravity", [0, 0.5, -7])
+    step(server, 10)
+    server.do(do="friction", a="hair", b="skin", mu=0.05)
+    server.do(do="grab", rod=0, s=0.06, target=[0.05, 0.02, 0.02], twist=0.4)
+    server.wait(lambda state: state["grab"] is not None)
+    step(server, steps - 22)
+
+
+def a_resumed_run_has_the_bits_of_the_live_one():
+    with live("whole") as server:
+        play(server, 45)
+        server.do(do="release")
+        settle(server, "grab", None)
+        server.do(do="resume")
+        server.wait(lambda state: state["finished"])
+        server.do(do="stop")
+        assert server.process.wait(60) == 0
+    with live("stopped") as server:
+        play(server, 45)
+        server.end(130)  # the hand lets go
+    assert "go on with: filum run scene.json" in server.err, server.err
+    assert run("run", "scene.json", "--out", "stopped", "--resume", "--threads", "1").returncode == 0
+    same("whole/result.h5", "stopped/result.h5")
+    with live("killed") as server:  # with the hand on the rod, in the checkpoint of step 40
+        play(server, 45)
+        server.process.kill()
+    with Server("run", "scene.json", "--live", "--paused", "--threads", "1", "--out", "killed",
+                "--resume") as server:
+        assert server.state()["grab"] is not None
+        step(server, 5)
+        server.do(do="release")
+        settle(server, "grab", None)
+        server.do(do="resume")
+        server.wait(lambda state: state["finished"])
+        server.end()
+    same("whole/result.h5", "killed/result.h5")
+
+
+def a_live_world_refuses_what_makes_no_sense():
+    headers = {"Content-Type": "application/json"}
+    with live("live") as server:
+        for body, words in ((b"", "request"), (b"{}", "do"), (b"[1]", "do"),
+                            (b'{"do":"grab","rod":7,"s":0,"target":[0,0,0]}', "rod is 7"),
+                            (b'{"do":"grab","rod":0,"s":9,"target":[0,0,0]}', "s is 9"),
+                            (b'{"do":"friction","a":"x","b":"hair","mu":1}', "material"),
+                            (b'{"do":"gravity","value":[0,0,1e400]}', "")):
+            status, data = server.ask("api/do", "POST", body, headers=headers)
+            assert status == 400 and words in json.loads(data)["error"], (body, status, data)
+        server.do(do="stop")
+        assert server.process.wait(60) == 0
+
+
+def live_options_need_live():
+    fails(2, "for --live", "run", write(), "--paused")
+    fails(2, "for --live", "run", write(), "--port", "8080")
+
+
+HELPERS = ("run", "fails", "write", "fake", "unpack", "read_h5", "same", "step", "live", "present", "settle",
+           "play", "main", "Skip", "Server")
+
+
+def main():
+    wanted = sys.argv[3] if len(sys.argv) > 3 else ""
+    counts = {"ok": 0, "FAIL": 0, "skip": 0}
+    tests = [test for name, test in globals().items()
+             if callable(test) and getattr(test, "__module__", "") == "__main__"
+             and name not in HELPERS and wanted in name]
+    for test in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            start = time.monotonic()
+            try:
+                test()
+                result, why = "ok", ""
+            except Skip as skip:
+                result, why = "skip", f": {skip}"
+            except Exception as error:  # pylint: disable=broad-except
+                result, why = "FAIL", f": {type(error).__name__} line " \
+                    f"{error.__traceback__.tb_next.tb_lineno}: {error}"
+            os.chdir("/")
+        counts[result] += 1
+        print(f"{result:4} {test.__name__} ({time.monotonic() - start:.1f} s){why}", flush=True)
+    print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
+    return 1 if counts["FAIL"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
