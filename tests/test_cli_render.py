@@ -224,14 +224,23 @@ def a_folder_takes_pictures():
     fails(3, "exists already", "movie", "run", "-o", "p", "--size", "32x32", "--samples", "1")
 
 
+def wait_for_handler(pid):
+    """Until the program catches Ctrl-C."""
+    caught = 0
+    while caught & 1 << (signal.SIGINT - 1) == 0:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            caught = next(int(line.split()[1], 16) for line in file if line.startswith("SigCgt"))
+        time.sleep(0.01)
+
+
 def interrupted_work_leaves_nothing_behind():
     make_run()
     for verb, out in (("render", "x.png"), ("movie", "x.mp4")):
         if verb == "movie" and not shutil.which("ffmpeg"):
             continue
-        with subprocess.Popen([FILUM, verb, "run", "-o", out, "--samples", "4096", "--size",
+        with subprocess.Popen([FILUM, verb, "run", "-o", out, "--samples", "2048", "--size",
                                "1920x1080"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-            time.sleep(1.0)
+            wait_for_handler(child.pid)
             child.send_signal(signal.SIGINT)
             child.communicate(timeout=60)
             assert child.returncode == 130, child.returncode
@@ -307,7 +316,7 @@ def main():
     tests = [test for name, test in globals().items()
              if callable(test) and getattr(test, "__module__", "") == "__main__"
              and name not in ("run", "works", "fails", "make_run", "paeth", "decode", "project",
-                              "differs", "main", "Skip")
+                              "differs", "wait_for_handler", "main", "Skip")
              and wanted in name]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
