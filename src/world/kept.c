@@ -97,6 +97,7 @@ static bool are_strangers(const FilBoxing *boxing, int i, int j) {
 
 // --- asking the grid -----------------------------------------------------------------------------
 
+// What is used now, a skin, and once more what it went beside v: what went astray does so again.
 static double choose_budget(const FilBoxing *boxing, int i) {
     const FilBody *body = &boxing->world->bodies[boxing->world->pieces[i].body];
     return boxing->step->reach[i] + skin * (body->radius + body->margin) +
@@ -166,7 +167,7 @@ static double foresee_rate(const FilAxis *a, const FilAxis *b) {
     return round_up * (fil_norm3(between) + a->spin + b->spin);
 }
 
-// Without those, and those beyond their budgets.
+// Without strangers, and pairs that are beyond their budgets.
 static int sift_pairs(const void *user, int (*pairs)[2], int count) {
     const FilBoxing *boxing = user;
     const int near = fil_glides_near(boxing->glides, pairs, count);
