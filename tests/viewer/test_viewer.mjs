@@ -360,13 +360,14 @@ async function aLiveWorldIsSteeredAndPulled() {
     await stop(child);
 }
 
-/** Take hold of a point, pull it aside, twist it, let go. */
-async function pull(page, point) {
+/** Take hold of a point of a world that rests, pull it aside, let the world go on by `onward`, twist, let go. */
+async function pull(page, point, onward = async () => {}) {
     const p = await projected(page, point);
     await page.mouse.move(p.x, p.y);
     await page.mouse.down();
     await page.mouse.move(p.x + 20, p.y);
     await page.mouse.move(p.x + 70, p.y - 15);
+    await onward();
     await until(page, () => Math.hypot(...(window.filum.state().server.grab?.force ?? [0])) > 0);
     await page.mouse.wheel(0, 100);
     await until(page, () => Math.abs(window.filum.state().server.grab?.torque ?? 0) > 0);
@@ -409,12 +410,17 @@ async function programShowsAFinishedRun() {
 
 async function programIsSteeredAndPulled() {
     const out = join(folder, "live");
-    const { url, child } = await serve(PROGRAM, ["run", join(SCENES, "lock.json"), "--live", "--out", out, "--threads", "1"]);
+    const { url, child } = await serve(PROGRAM, ["run", join(SCENES, "lock.json"), "--live", "--until", "100000", "--out", out, "--threads", "1"]);
     const page = await ready(url, { page: PAGE });
     await until(page, () => window.filum.state().server.steps > 2);
-    await until(page, () => window.filum.state().index === 0xffffffff);
+    await page.locator("#live button", { hasText: "Pause" }).click();
+    await until(page, () => {
+        const { server, index, time } = window.filum.state();
+        return !server.running && index === 0xffffffff && time === server.time;
+    });
+    await drawn(page);
     const { lines } = await page.evaluate(async () => (await fetch("api/run")).json());
-    await pull(page, lines[0][1] + Math.floor(lines[0][2] * 0.8));
+    await pull(page, lines[0][1] + Math.floor(lines[0][2] * 0.8), () => press(page, " "));
     await tidy(page);
     await stop(child);
 }

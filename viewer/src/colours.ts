@@ -70,7 +70,7 @@ export function fieldNamed(name: string): Field {
 const FEW = ["#4f9de0", "#ef8a4a", "#59b97c", "#d9627d", "#9a7fd6", "#d8b13c", "#4bb8bd", "#b9805c", "#8fa3b8", "#c779b7"];
 const MANY = ["#6b452c", "#7d5233", "#8e6240", "#5a3a26", "#9b704a", "#74492d", "#a87d55", "#633f29"];
 const MANY_FROM = 65;
-const SIZE = ["#232a5c", "#2b5a8f", "#2f8c94", "#6fb878", "#d6cf5c", "#fbe9a4"];
+const SIZE = ["#3a4398", "#2f6dae", "#2f8c94", "#6fb878", "#d6cf5c", "#fbe9a4"];
 const SIGN = ["#2456b0", "#5f9bd8", "#c3d3df", "#e9e4de", "#e9bda2", "#d9714e", "#a3261f"];
 export const STATE_COLOURS = { open: "#8a93a0", stick: "#3fae6e", slide: "#ef7d32" };
 

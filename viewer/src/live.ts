@@ -46,6 +46,7 @@ export class Live {
     private target = new Vector3();
     private readonly pauseButton = make("button", { title: "Pause or go on (space)" }, "Pause");
     private running = true;
+    private ended = false;
     private readonly setters: ((state: State) => void)[] = [];
 
     constructor(
@@ -121,12 +122,21 @@ export class Live {
         });
         const friction = make("div");
         this.setters.push((state) => this.frictionRows(friction, state));
+        const buttons = [this.pauseButton, step, stop];
+        const hint = make("p", { className: "hint" });
+        this.setters.push(({ finished }) => {
+            this.ended = finished;
+            buttons.forEach((button) => (button.disabled = finished));
+            hint.textContent = finished
+                ? "The run has ended. What it recorded can be played."
+                : "Drag a rod to pull it; the wheel, or Q and E, twists it.";
+        });
         byId("live").append(
-            make("div", { className: "buttons" }, this.pauseButton, step, stop),
+            make("div", { className: "buttons" }, ...buttons),
             this.vectorRow("Gravity", "m/s²", "gravity"),
             this.vectorRow("Wind", "m/s", "wind"),
             friction,
-            make("p", { className: "hint" }, "Drag a rod to pull it; the wheel, or Q and E, twists it."));
+            hint);
         byId("sec-live").hidden = false;
     }
 
@@ -170,7 +180,7 @@ export class Live {
     /** A drag that begins here pulls, if there is a rod. */
     claim(x: number, y: number): Drag | null {
         const hit = this.view.pickAt(x, y, true);
-        if (hit?.kind !== "rod") {
+        if (this.ended || hit?.kind !== "rod") {
             return null;
         }
         const s = this.s[hit.point]! * (1 - hit.fraction) + this.s[hit.point + 1]! * hit.fraction;

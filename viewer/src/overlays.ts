@@ -49,6 +49,12 @@ const NAMES: [string, string][] = [
     [STATE_COLOURS.open, "free"], [STATE_COLOURS.stick, "sticks"], [STATE_COLOURS.slide, "slides"],
 ];
 
+/** Three digits that can be typed again: 0.0123, 2.58e-5. */
+function short(x: number): string {
+    const size = Math.abs(x);
+    return size !== 0 && (size < 1e-3 || size >= 1e5) ? String(Number(x.toPrecision(3)).toExponential()) : String(Number(x.toPrecision(3)));
+}
+
 export class Legend {
     private readonly low = byId<HTMLInputElement>("legend-low");
     private readonly high = byId<HTMLInputElement>("legend-high");
@@ -93,8 +99,8 @@ export class Legend {
         (this.low.parentElement as HTMLElement).hidden = isName;
         byId("legend-label").textContent = field.label;
         byId("legend-unit").textContent = field.unit;
-        this.low.value = String(Number(range[0].toPrecision(3)));
-        this.high.value = String(Number(range[1].toPrecision(3)));
+        this.low.value = short(range[0]);
+        this.high.value = short(range[1]);
         const bar = byId<HTMLCanvasElement>("legend-bar").getContext("2d")!;
         colours(field.scale, this.rodCount).forEach((rgb, i) => {
             bar.fillStyle = `rgb(${rgb.map(Math.round).join(",")})`;

@@ -24,7 +24,7 @@ import { LIGHT, SHADOW_LAYER, light } from "./shade";
 
 const ROW_BITS = 11;
 const ROW = 1 << ROW_BITS;
-const STRAND = 0, TUBE = 1, HAIR = 2; // how a line is drawn
+const STRAND = 0, TUBE = 1, LINE = 2; // how a line is drawn
 const FIRST = 1; // flags of a point
 const LAST = 2;
 
@@ -35,6 +35,45 @@ uniform float thickness, hasFrames;
 vec4 fetch(highp sampler2D t, int i) { return texelFetch(t, ivec2(i & ${ROW - 1}, i >> ${ROW_BITS}), 0); }
 bool isFirst(vec4 section) { return (int(section.w) & ${FIRST}) != 0; }
 bool isLast(vec4 section) { return (int(section.w) & ${LAST}) != 0; }
+`;
+
+// a hair is lit by its tangent alone (Kajiya and Kay)
+const HAIR = /* glsl */ `
+vec3 shadeHair(vec3 colour, vec3 t, vec3 v, float shadow) {
+    float tl = dot(t, keyDirection), tv = dot(t, v);
+    float st = sqrt(max(1.0 - tl * tl, 0.0)), sv = sqrt(max(1.0 - tv * tv, 0.0));
+    float shine = pow(max(st * sv - tl * tv, 0.0), 30.0);
+    vec3 c = colour * colour * (mix(ground, sky, 0.62) * (0.55 + 0.45 * shadow) + key * 0.62 * st * shadow)
+        + 0.22 * key * shine * shadow * (0.3 + 0.7 * colour);
+    return sqrt(c);
+}
+`;
+
+// lines of one pixel: all is done at the vertices, and one colour is interpolated
+const LINE_VERTEX = /* glsl */ `
+${LIGHT}
+${HAIR}
+uniform float selected;
+attribute vec3 before, here, after, colour;
+attribute vec3 kind;
+varying vec3 vColour;
+void main() {
+    vec3 c = abs(kind.y - selected) < 0.5 ? mix(colour, vec3(1.0, 0.78, 0.2), 0.6) : colour;
+    float shadow = litThin(here + keyDirection * kind.x * 2.0);
+    vColour = shadeHair(c, normalize(after - before + vec3(1e-12)), toEye(here), shadow);
+    gl_Position = projectionMatrix * viewMatrix * vec4(here, 1.0);
+}
+`;
+
+const LINE_FRAGMENT = /* glsl */ `
+precision mediump float;
+varying vec3 vColour;
+void main() { gl_FragColor = vec4(vColour, 1.0); }
+`;
+
+const LINE_DEPTH_VERTEX = /* glsl */ `
+attribute vec3 here;
+void main() { gl_Position = projectionMatrix * viewMatrix * vec4(here, 1.0); }
 `;
 
 const STRAND_VERTEX = /* glsl */ `
@@ -76,18 +115,14 @@ void main() {
 const STRAND_FRAGMENT = /* glsl */ `
 precision highp float;
 ${LIGHT}
+${HAIR}
 varying vec3 vColour, vNormal, vTangent, vEye;
 varying vec2 vAcross;
 varying float vLit;
 void main() {
     float x = clamp(vAcross.x, -1.0, 1.0);
     vec3 t = vTangent;
-    float tl = dot(t, keyDirection), tv = dot(t, vEye);
-    float st = sqrt(max(1.0 - tl * tl, 0.0)), sv = sqrt(max(1.0 - tv * tv, 0.0));
-    float shine = pow(max(st * sv - tl * tv, 0.0), 30.0);
-    vec3 hair = vColour * vColour * (mix(ground, sky, 0.62) * (0.55 + 0.45 * vLit) + key * 0.62 * st * vLit)
-        + 0.22 * key * shine * vLit * (0.3 + 0.7 * vColour);
-    hair = sqrt(hair);
+    vec3 hair = shadeHair(vColour, t, vEye, vLit);
     float round_ = clamp((vAcross.y - 0.9) / 1.5, 0.0, 1.0);
     if (round_ > 0.0) {
         vec3 side = cross(t, vNormal);
@@ -410,7 +445,7 @@ export class Rods {
         const strand = this.material(STRAND_VERTEX, STRAND_FRAGMENT, side);
         this.thin = new Strands(run);
         this.strands = new Mesh(this.thin.geometry, strand);
-        this.hairs = new LineSegments(this.thin.lines, strand);
+        this.hairs = new LineSegments(this.thin.lines, this.material(LINE_VERTEX, LINE_FRAGMENT, {}));
         this.hairs.frustumCulled = false;
         this.strands.frustumCulled = false;
         this.round = new Tubes(false, this.material(TUBE_VERTEX, TUBE_FRAGMENT, { side: FrontSide }));
@@ -419,7 +454,7 @@ export class Rods {
         this.drawnAs = new Uint8Array(run.lines.length);
         this.size = new Float32Array(run.lines.length);
         this.addShadow(this.strands, STRAND_DEPTH_VERTEX);
-        this.addShadow(this.hairs, STRAND_DEPTH_VERTEX);
+        this.addShadow(this.hairs, LINE_DEPTH_VERTEX);
         this.addShadow(this.round.mesh, TUBE_VERTEX);
         this.addShadow(this.flat.mesh, TUBE_VERTEX);
     }
@@ -566,7 +601,7 @@ export class Rods {
         }
         const small = HAIR_PIXELS * (this.software ? 1 : 0);
         now.forEach((kind, line) => {
-            const value = kind !== TUBE && this.size[line]! < small ? HAIR : kind;
+            const value = kind !== TUBE && this.size[line]! < small ? LINE : kind;
             changed ||= value !== this.drawnAs[line];
             this.drawnAs[line] = value;
         });
@@ -586,7 +621,7 @@ export class Rods {
             }
         });
         const ribbons = this.thin.list((line) => this.drawnAs[line] === STRAND, this.thin.geometry, false);
-        const hairs = this.thin.list((line) => this.drawnAs[line] === HAIR, this.thin.lines, true);
+        const hairs = this.thin.list((line) => this.drawnAs[line] === LINE, this.thin.lines, true);
         this.thinCount = ribbons + hairs;
         this.tubeCount = this.drawnAs.reduce((sum, value) => sum + (value === TUBE ? 1 : 0), 0);
         this.strands.visible = ribbons > 0;

@@ -62,7 +62,7 @@ float litThin(vec3 p) {
 // of a surface: looked up a little in front of it, the more the flatter the light falls
 float litSurface(vec3 p, vec3 n, float softness) {
     float slope = 1.0 - max(dot(n, keyDirection), 0.0);
-    return lit(p + n * shadowTexel * (0.6 + 2.0 * slope), softness);
+    return lit(p + n * shadowTexel * (1.3 + 2.2 * slope), softness);
 }
 
 vec3 shade(vec3 base, vec3 n, vec3 v, float shadow, float gloss) {

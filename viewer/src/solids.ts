@@ -67,7 +67,7 @@ void main() {
 
 const DEPTH_FRAGMENT = "void main() { gl_FragColor = vec4(1.0); }";
 const TURN_TO_X = new Matrix4().makeRotationZ(-Math.PI / 2);
-const BODY_COLOURS = ["#c9b8a0", "#a9bccb", "#c3a8b2", "#adc0a5"];
+const BODY_COLOURS = ["#cbbfb0", "#c3a8b2", "#adc0a5", "#a9b6c6"];
 
 function meshGeometry(data: MeshData): BufferGeometry {
     const soup = new BufferGeometry();
@@ -166,7 +166,7 @@ export class Solids {
             return;
         }
         geometry.computeBoundingSphere();
-        const colour = new Color().setStyle(BODY_COLOURS[(from === "rigids" ? index : index + 1) % BODY_COLOURS.length]!, NoColorSpace);
+        const colour = new Color().setStyle(BODY_COLOURS[(from === "rigids" ? index + 1 : index) % BODY_COLOURS.length]!, NoColorSpace);
         const material = new ShaderMaterial({
             uniforms: { ...light, colour: { value: colour }, opacity: { value: 1 } },
             vertexShader: VERTEX, fragmentShader: SOLID_FRAGMENT, side: DoubleSide,
