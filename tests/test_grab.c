@@ -145,6 +145,34 @@ static void a_twisted_tip_feels_the_torsion_of_the_rod(void) {
     }
 }
 
+// Straight down from its root, the tip pulled down: every section carries the pull.
+static void the_pull_of_the_hand_goes_through_the_rod(void) {
+    for (int m = 0; m < 2; m++) {
+        FilRodDef def = make_hair(m == 0 ? FIL_ROD_HELIX : FIL_ROD_DER);
+        def.root = (FilPose){.axis = {{0.0, 0.0, -1.0}, {0.0, 1.0, 0.0}, {1.0, 0.0, 0.0}}};
+        FilWorld *world = make_world(&def, 1e-3, 0.0);
+        FilRecorder *recorder = NULL;
+        FilGrab grab;
+        FilError error;
+        FilFrame frame;
+        double force[3];
+        CHECK(fil_world_grab_make(world, 0, 1.0, &grab, &error) == FIL_OK);
+        grab.target[2] -= 0.01;
+        CHECK(fil_world_set_grab(world, &grab, &error) == FIL_OK);
+        CHECK(fil_recorder_create(world, NULL, &recorder, &error) == FIL_OK);
+        step(world, 500);
+        CHECK(fil_recorder_frame(recorder, &frame, &error) == FIL_OK && frame.tension != NULL);
+        CHECK(fil_world_grab(world, force, NULL) != NULL);
+        CHECK_NEAR(-force[2], 0.01 * grab.stiffness, 1e-2, 0.0);
+        const int points = fil_recorder_def(recorder).point_count;
+        for (int k = 0; frame.tension != NULL && k < points; k++) {
+            CHECK_NEAR(frame.tension[k], -force[2], 1e-3, 0.0);
+        }
+        fil_recorder_destroy(recorder);
+        fil_world_destroy(world);
+    }
+}
+
 static void a_hand_that_lets_go_leaves_nothing(void) {
     const FilRodDef def = make_hair(FIL_ROD_HELIX);
     FilWorld *world = make_world(&def, 1e-3, -9.81);
@@ -353,6 +381,7 @@ static void events_that_are_none_are_refused(void) {
     X(a_hand_carries_the_weight_of_the_rod)           \
     X(no_step_is_too_long_for_the_hand)               \
     X(a_twisted_tip_feels_the_torsion_of_the_rod)     \
+    X(the_pull_of_the_hand_goes_through_the_rod)      \
     X(a_hand_that_lets_go_leaves_nothing)             \
     X(a_hand_that_makes_no_sense_is_refused)          \
     X(a_resumed_run_replays_every_change_to_the_bit)  \
