@@ -47,6 +47,9 @@ static Matrix make(double real, double imaginary) {
 
 static FilLeftmost find(Matrix *m, double *vector) {
     static double work[FIL_ARNOLDI_WORK(N, N)];
+    for (size_t k = 0; k < FIL_ARNOLDI_WORK(N, N); k++) {
+        work[k] = k % 2 == 0 ? (double)NAN : 1e300; // what memory held before is of no concern
+    }
     FilOperator T = {.n = N, .user = m, .apply = apply, .measure = measure};
     for (int i = 0; i < N; i++) {
         vector[i] = sin(1.0 + i);

@@ -106,8 +106,9 @@ static void solve_hessenberg(int order, int stride, const double *H, double shif
     double size = 0.0;
     for (int i = 0; i < order; i++) {
         for (int j = 0; j < order; j++) {
-            a[order * i + j] = H[stride * i + j] - (i == j ? shift : 0.0);
-            size = fmax(size, fabs(H[stride * i + j]));
+            double entry = i > j + 1 ? 0.0 : H[stride * i + j]; // there H was never written
+            a[order * i + j] = entry - (i == j ? shift : 0.0);
+            size = fmax(size, fabs(entry));
         }
     }
     for (int k = 0; k < order; k++) {
