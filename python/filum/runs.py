@@ -513,6 +513,27 @@ class Stage(Handle):
             call(lib.fil_stage_resume, stage, ffi.from_buffer("double[]", array), len(array),
                  event_count)
 
+    def change(self, change: Any) -> None:
+        """Apply a FilChange now; it is kept in `events`, as events of the scene are."""
+        with self._changing() as stage:
+            call(lib.fil_stage_change, stage, change._c)
+
+    @property
+    def events(self) -> bytes:
+        """Events and changes applied so far: what to keep beside the world's state."""
+        size = ffi.new("size_t *")
+        text = lib.fil_stage_events(self._pointer, size)
+        if text == ffi.NULL:
+            raise MemoryError
+        return ffi.buffer(text, size[0])[:]
+
+    def resume_events(self, state: Any, events: bytes) -> None:
+        """Go on from a world.state that was taken when `events` had been applied."""
+        array = np.ascontiguousarray(state, np.float64).reshape(-1)
+        with self._changing() as stage:
+            call(lib.fil_stage_resume_events, stage, ffi.from_buffer("double[]", array),
+                 len(array), events)
+
     def run(self, until: Optional[float] = None) -> Iterator[Any]:
         """Step until a time (s), that of the scene by default: for info in stage.run(): ..."""
         end = self.scene.duration if until is None else until

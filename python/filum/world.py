@@ -602,6 +602,41 @@ class World(Handle):
         with self._changing() as world:
             call(lib.fil_world_set_wind, world, vector(wind, "wind"))
 
+    def get_gravity(self) -> np.ndarray:
+        """m/s^2"""
+        gravity = np.zeros(3)
+        lib.fil_world_get_gravity(self._pointer, ffi.from_buffer("double[]", gravity))
+        return gravity
+
+    def get_wind(self) -> np.ndarray:
+        """m/s"""
+        wind = np.zeros(3)
+        lib.fil_world_get_wind(self._pointer, ffi.from_buffer("double[]", wind))
+        return wind
+
+    def get_friction(self, a: int, b: int) -> float:
+        """Of two materials; below 0: nobody set it."""
+        return lib.fil_world_get_friction(self._pointer, a, b)
+
+    def grab_make(self, rod: int, part: float) -> Any:
+        """A FilGrab that holds the rod where it is, at a part of its length."""
+        grab = STRUCTS["FilGrab"]()
+        with self._changing() as world:
+            call(lib.fil_world_grab_make, world, rod, part, grab._c)
+        return grab
+
+    def set_grab(self, grab: Any = None) -> None:
+        """Grab a rod, move the hand, or, with None, let go."""
+        with self._changing() as world:
+            call(lib.fil_world_set_grab, world, ffi.NULL if grab is None else grab._c)
+
+    def grab(self) -> Optional[Tuple[np.ndarray, float]]:
+        """Force (N) and torque about the tangent (N m) of the hand in the last step, or None."""
+        force, torque = np.zeros(3), np.zeros(1)
+        held = lib.fil_world_grab(self._pointer, ffi.from_buffer("double[]", force),
+                                  ffi.from_buffer("double[]", torque))
+        return None if held == ffi.NULL else (force, float(torque[0]))
+
     def set_wind_share(self, rod: int, share: float) -> None:
         with self._changing() as world:
             call(lib.fil_world_set_wind_share, world, rod, share)

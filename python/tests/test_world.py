@@ -223,3 +223,22 @@ def test_a_mesh_is_a_solid():
         world.step()
     assert world.rigid(number).pose.position[2] == pytest.approx(0.05, abs=1e-9)
     assert world.frame().def_.meshes[0].vertices.shape == (8, 3)
+
+
+def test_a_hand_pulls_a_rod_to_where_it_goes_and_lets_go():
+    world = filum.World(gravity=(0, 0, 0))
+    material = world.add_material()
+    world.set_friction(material, material, 0.3)
+    rod = world.add_rod(model=filum.FIL_ROD_DER, element_count=10, length=0.2)
+    assert np.allclose(world.get_gravity(), 0) and world.get_friction(material, material) == 0.3
+    assert world.grab() is None
+    grab = world.grab_make(rod, 1.0)
+    start = np.array(grab.target)
+    grab.target = start + [0, 0, 0.02]
+    world.set_grab(grab)
+    for _ in range(300):
+        world.step()
+    force, torque = world.grab()
+    assert force[2] > 0 and torque == 0
+    world.set_grab()
+    assert world.grab() is None
