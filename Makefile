@@ -9,13 +9,14 @@ compile = cmake --build $(1) --parallel $(JOBS)
 release = $(call configure,build,-DCMAKE_BUILD_TYPE=Release)
 clang = -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang
 
-.PHONY: help demo test build bench asan tsan lint fuzz install clean
+.PHONY: help demo test build gallery bench asan tsan lint fuzz install clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo     build the program and show what it does'
 	@echo 'make test     build and run every test'
 	@echo 'make build    release build; the program is build/filum'
+	@echo 'make gallery  run every scene and draw it, into docs/gallery'
 	@echo 'make bench    the benchmarks'
 	@echo 'make asan     every test under the address and undefined-behaviour sanitizers'
 	@echo 'make tsan     the threaded tests under the thread sanitizer'
@@ -31,6 +32,9 @@ build:
 
 demo: build
 	@scripts/demo
+
+gallery: build
+	@scripts/gallery
 
 test:
 	@scripts/setup test
