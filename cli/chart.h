@@ -21,4 +21,8 @@ const char *cli_chart_colour(int series);
 
 void cli_chart_draw(const CliSeries *series, const char *title, const CliPainter *painter);
 
+/// The same as a PNG file, twice as wide and high; what goes wrong is said.
+CliStatus cli_chart_write_png(const CliSeries *series, const char *title, const char *path,
+                              bool force);
+
 #endif

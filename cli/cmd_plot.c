@@ -14,7 +14,8 @@ typedef struct Options {
 } Options;
 
 static const CliOption option_table[] = {
-    CLI_OPTION_TEXT("out", "FILE", out, "x.svg or x.csv; default QUANTITY.svg. In short: -o"),
+    CLI_OPTION_TEXT("out", "FILE", out,
+                    "x.svg, x.png or x.csv; default QUANTITY.svg. In short: -o"),
     CLI_OPTION_FLAG("force", force, "replace a file that exists"),
 };
 
@@ -70,12 +71,12 @@ static CliStatus write_svg(const CliSeries *series, const char *title, const Opt
                        cli_chart_colour(s));
     }
     CliSvg svg;
-    const CliPicture picture = {.name = path,
-                                .width = CLI_CHART_WIDTH,
-                                .height = CLI_CHART_HEIGHT,
-                                .title = series->quantity->title,
-                                .text = title,
-                                .style = style};
+    const CliSheet picture = {.name = path,
+                              .width = CLI_CHART_WIDTH,
+                              .height = CLI_CHART_HEIGHT,
+                              .title = series->quantity->title,
+                              .text = title,
+                              .style = style};
     const CliStatus status = cli_svg_open(&svg, &picture, NULL, options->force);
     if (status != CLI_FINE) {
         return status;
@@ -120,9 +121,9 @@ static CliStatus plot(const char *run, const CliQuantity *quantity, const Option
     char usual[64];
     (void)snprintf(usual, sizeof usual, "%s.svg", quantity->name);
     const char *path = options->out != NULL ? options->out : usual;
-    const bool csv = cli_ends_with(path, ".csv");
-    if (!csv && !cli_ends_with(path, ".svg")) {
-        cli_say("--out is \"%s\"; it must end in .svg or .csv", path);
+    const bool csv = cli_ends_with(path, ".csv"), png = cli_ends_with(path, ".png");
+    if (!csv && !png && !cli_ends_with(path, ".svg")) {
+        cli_say("--out is \"%s\"; it must end in .svg, .png or .csv", path);
         return CLI_BAD_COMMAND;
     }
     FilResult *result = NULL;
@@ -136,8 +137,10 @@ static CliStatus plot(const char *run, const CliQuantity *quantity, const Option
         status = CLI_BAD_FILE;
     }
     if (status == CLI_FINE) {
-        status = csv ? write_csv(&series, options, path)
-                     : write_svg(&series, fil_result_def(result)->name, options, path);
+        const char *title = fil_result_def(result)->name;
+        status = csv   ? write_csv(&series, options, path)
+                 : png ? cli_chart_write_png(&series, title, path, options->force)
+                       : write_svg(&series, title, options, path);
     }
     if (status == CLI_FINE) {
         (void)printf("%s: %" PRId64 " %s -> %s\n", quantity->name, series.count,

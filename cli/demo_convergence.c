@@ -200,7 +200,7 @@ static CliStatus solve_panel(int panel, Curve *curves) {
 
 static CliStatus draw(CliDemo *demo, Curve curves[PANELS][SOLVERS]) {
     CliSvg svg;
-    const CliPicture picture = {.name = "convergence.svg",
+    const CliSheet picture = {.name = "convergence.svg",
                                 .width = WIDTH,
                                 .height = HEIGHT,
                                 .title = "Residuals against time",

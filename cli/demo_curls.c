@@ -117,7 +117,7 @@ static const char style[] =
     ".shine1{stroke:#b98355;stroke-width:.5}"
     ".skin{stroke:#9aa5b1;stroke-width:1.2}";
 
-static const CliPicture picture = {
+static const CliSheet picture = {
     .name = "curls.svg",
     .width = WIDTH,
     .height = HEIGHT,

@@ -29,7 +29,7 @@ static const char style[] = "path{fill:none;stroke-linejoin:round;stroke-linecap
                             "stroke-width:3}.hair2{stroke:#7a3f1a;stroke-width:3}"
                             ".shine{stroke:#e2b07f;stroke-width:.7}";
 
-static const CliPicture picture = {
+static const CliSheet picture = {
     .name = "hair.svg",
     .width = WIDTH,
     .height = HEIGHT,

@@ -113,7 +113,7 @@ static const char style[] =
     ".stick{fill:#3c78b0;stroke:#fff;stroke-width:.8}"
     ".slide{fill:#d7263d;stroke:#fff;stroke-width:.8}.way{stroke:#d7263d;stroke-width:1.3}";
 
-static const CliPicture picture = {
+static const CliSheet picture = {
     .name = "law.svg",
     .width = WIDTH,
     .height = HEIGHT,

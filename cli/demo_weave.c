@@ -483,7 +483,7 @@ static const char style[] =
     ".fr{stroke:#1f2933;stroke-width:2}.fr-head{fill:#1f2933}"
     ".pull{stroke:#8a6410;stroke-width:6}.pull-head{fill:#8a6410}";
 
-static const CliPicture picture = {
+static const CliSheet picture = {
     .name = "weave.svg",
     .width = WIDTH,
     .height = HEIGHT,

@@ -61,7 +61,7 @@ static void print_attribute(CliSvg *svg, const char *name, double x) {
     (void)fprintf(svg->file, " %s=\"%s\"", name, number);
 }
 
-CliStatus cli_svg_open(CliSvg *svg, const CliPicture *picture, const char *folder, bool force) {
+CliStatus cli_svg_open(CliSvg *svg, const CliSheet *picture, const char *folder, bool force) {
     *svg = (CliSvg){.path = cli_join_path(folder, picture->name)};
     if (svg->path == NULL) {
         cli_say("there is not enough memory");

@@ -17,16 +17,16 @@ typedef struct CliSvg {
 } CliSvg;
 
 /// What a picture is, before anything is drawn.
-typedef struct CliPicture {
+typedef struct CliSheet {
     const char *name; // of the file
     int width, height;
     const char *title, *text; // for those who cannot see it
     const char *style;        // CSS of its own
-} CliPicture;
+} CliSheet;
 
 /// Open FOLDER/NAME: CLI_FINE, or CLI_BAD_FILE after saying why; then there is nothing to close. A
 /// file that exists is replaced only with `force`.
-CliStatus cli_svg_open(CliSvg *svg, const CliPicture *picture, const char *folder, bool force);
+CliStatus cli_svg_open(CliSvg *svg, const CliSheet *picture, const char *folder, bool force);
 
 /// Finish the file: CLI_FINE, or CLI_BAD_FILE after saying why.
 CliStatus cli_svg_close(CliSvg *svg);

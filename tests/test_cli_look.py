@@ -52,6 +52,10 @@ def every_quantity_is_a_picture_and_a_table():
         assert root.tag.endswith("svg") and len(list(root.iter())) > 10
         text = ElementTree.tostring(root, encoding="unicode")
         assert "NaN" not in text and "inf" not in text
+        assert run("plot", "a", name, "-o", f"{name}.png")[0] == 0
+        with open(f"{name}.png", "rb") as file:
+            head = file.read(24)
+        assert head[:8] == b"\x89PNG\r\n\x1a\n" and head[16:] == b"\0\0\x07\x80\0\0\x04\x38"
         assert run("plot", "a", name, "-o", f"{name}.csv")[0] == 0
         with open(f"{name}.csv", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
