@@ -201,12 +201,12 @@ static CliStatus solve_panel(int panel, Curve *curves) {
 static CliStatus draw(CliDemo *demo, Curve curves[PANELS][SOLVERS]) {
     CliSvg svg;
     const CliSheet picture = {.name = "convergence.svg",
-                                .width = WIDTH,
-                                .height = HEIGHT,
-                                .title = "Residuals against time",
-                                .text =
-                                    "Two charts, residual against time, one curve for each solver.",
-                                .style = style};
+                              .width = WIDTH,
+                              .height = HEIGHT,
+                              .title = "Residuals against time",
+                              .text =
+                                  "Two charts, residual against time, one curve for each solver.",
+                              .style = style};
     const CliStatus status = cli_svg_open(&svg, &picture, demo->folder, demo->force);
     if (status != CLI_FINE) {
         return status;

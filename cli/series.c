@@ -134,7 +134,9 @@ CliStatus cli_series_read(const CliQuantity *quantity, FilResult *result, CliSer
         cli_series_free(out);
         return CLI_BAD_FILE;
     }
-    if ((quantity->by_frame ? read_frames : read_steps)(result, out, &error) != FIL_OK) {
+    const FilStatus status =
+        quantity->by_frame ? read_frames(result, out, &error) : read_steps(result, out, &error);
+    if (status != FIL_OK) {
         cli_say("%s", error.text);
         cli_series_free(out);
         return CLI_BAD_FILE;
