@@ -197,7 +197,9 @@ def the_page_and_the_run_are_served():
         assert about["protocol"] == 1 and about["live"] is False and about["name"] == "fake"
         assert about["pointCount"] == 12 and len(about["rods"]) == 3 and about["meshCount"] == 1
         assert about["rods"][1]["firstPoint"] == 4 and about["rods"][1]["model"] == "clothoid"
-        assert about["lines"] == [[0, 0, 2], [0, 2, 2], [1, 4, 4], [2, 8, 4]]
+        assert [line[:3] for line in about["lines"]] == [[0, 0, 2], [0, 2, 2], [1, 4, 4], [2, 8, 4]]
+        for rod, _, _, radius in about["lines"]:
+            assert abs(radius - about["rods"][rod]["radius"]) < 1e-9 * radius
         assert [o["shape"] for o in about["obstacles"]] == ["plane", "mesh"]
         assert "speed" in about["fields"]
         state = server.state()

@@ -35,6 +35,7 @@ typedef struct FilResultRod {
 typedef struct FilResultLine {
     int rod;
     int first_point, point_count;
+    double radius; ///< m, to look at: branches are thinner than the trunk; 0: that of the rod
 } FilResultLine;
 
 /// A place of a rod that is recorded.
@@ -106,6 +107,9 @@ typedef struct FilResultStep {
 } FilResultStep;
 
 typedef struct FilResult FilResult;
+
+/// The radius of a line of a result, m.
+FIL_API double fil_line_radius(const FilResultDef *def, int line);
 
 // --- writing -------------------------------------------------------------------------------------
 

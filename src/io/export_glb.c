@@ -90,7 +90,8 @@ static void put_vertex(float *to[2], const double x[3], double radius, const dou
 
 static void put_line(const Scene *scene, const FilResultLine *line, const FilFrame *frame,
                      float *to[2]) {
-    const double radius = scene->job->def->rods[line->rod].radius;
+    const FilResultDef *def = scene->job->def;
+    const double radius = fil_line_radius(def, (int)(line - def->lines));
     double axis[3][3], ends[2][3] = {{0.0}};
     for (int i = 0; i < line->point_count; i++) {
         const double *x = frame->position + 3 * (size_t)(line->first_point + i);

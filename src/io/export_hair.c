@@ -24,7 +24,7 @@ static FilStatus fill_strands(FilExport *job, const FilFrame *frame, FilHair *ha
             for (int k = 0; k < 3; k++) {
                 points[3 * at + (size_t)k] = (float)x[k];
             }
-            thickness[at] = (float)(2.0 * def->rods[line->rod].radius);
+            thickness[at] = (float)(2.0 * fil_line_radius(def, l));
             differ = differ || thickness[at] != thickness[0];
         }
         if (line->point_count > 1) {

@@ -73,7 +73,7 @@ static void print_points(const Stage *stage, const FilExportGroup *group, const 
     }
     for (int l = group->first_line; l < group->end_line; l++) {
         const FilResultLine *line = &def->lines[l];
-        const double radius = def->rods[line->rod].radius;
+        const double radius = fil_line_radius(def, l);
         for (int i = 0; line->point_count > 1 && i < line->point_count; i++) {
             const double *x = values + 3 * (size_t)(line->first_point + i);
             fil_file_put(stage->writer, separator, strlen(separator));
@@ -137,7 +137,7 @@ static void print_shape(const Stage *stage, const FilExportGroup *group) {
     for (int l = group->first_line; l < group->end_line; l++) {
         const FilResultLine *line = &def->lines[l];
         for (int i = 0; line->point_count > 1 && i < line->point_count; i++) {
-            fil_file_print(writer, "%s%.9g", separator, 2.0 * def->rods[line->rod].radius);
+            fil_file_print(writer, "%s%.9g", separator, 2.0 * fil_line_radius(def, l));
             separator = ", ";
         }
     }

@@ -58,7 +58,6 @@ static void fill_points(const FilResultDef *def, const FilFrame *frame, PointDat
         for (int i = rod->first_point; i < rod->first_point + rod->point_count; i++) {
             const double *kappa = frame->curvature + 3 * (size_t)i;
             const double *v = frame->velocity + 3 * (size_t)i;
-            data->radius[i] = (float)rod->radius;
             data->speed[i] = (float)norm(v, 3);
             data->curvature[i] = (float)norm(kappa + 1, 2);
             data->twist[i] = (float)kappa[0];
@@ -67,6 +66,12 @@ static void fill_points(const FilResultDef *def, const FilFrame *frame, PointDat
             for (int k = 0; k < 3; k++) {
                 data->velocity[3 * i + k] = (float)v[k];
             }
+        }
+    }
+    for (int l = 0; l < def->line_count; l++) {
+        const FilResultLine *line = &def->lines[l];
+        for (int i = line->first_point; i < line->first_point + line->point_count; i++) {
+            data->radius[i] = (float)fil_line_radius(def, l);
         }
     }
 }

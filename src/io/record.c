@@ -98,10 +98,18 @@ static void describe_rod(FilRecorder *recorder, int index) {
     const int parts = rod->joints != NULL ? rod->element_count : 1;
     const int each = body->point_count / parts;
     for (int k = 0; k < parts; k++) {
-        recorder->lines[recorder->def.line_count++] = (FilResultLine){
-            .rod = index, .first_point = body->first_point + k * each, .point_count = each};
+        recorder->lines[recorder->def.line_count++] =
+            (FilResultLine){.rod = index,
+                            .first_point = body->first_point + k * each,
+                            .point_count = each,
+                            .radius = parts > 1 ? rod->sections[k].radius : radius};
     }
     describe_points(recorder, body);
+}
+
+double fil_line_radius(const FilResultDef *def, int line) {
+    const FilResultLine *it = &def->lines[line];
+    return it->radius > 0.0 ? it->radius : def->rods[it->rod].radius;
 }
 
 static int count_lines(const FilWorld *world) {

@@ -88,6 +88,7 @@ static const FilField line_fields[] = {
     FIELD(FilResultLine, rod, INT, 1, "1"),
     FIELD(FilResultLine, first_point, INT, 1, "1"),
     FIELD(FilResultLine, point_count, INT, 1, "1"),
+    FIELD(FilResultLine, radius, REAL, 1, "m"),
 };
 
 static const FilField point_fields[] = {

@@ -77,8 +77,23 @@ typedef struct Cubic {
     V3 p, q, m, n; // ends and their slopes
 } Cubic;
 
+// Slope along the rod's own axis, by the length of the chord; the chord itself where there is none.
+static V3 slope_of_axis(const Line *line, int i, V3 chord) {
+    double R[9];
+    fil_rotation_from_quaternion(line->quaternion + 4 * (size_t)i, R);
+    const V3 axis = {(float)R[0], (float)R[3], (float)R[6]};
+    const float length = v3_norm(chord);
+    return v3_dot(axis, chord) > 0.5f * length ? v3_scale(length, axis) : chord;
+}
+
 static Cubic cubic_at(const Line *line, int i) {
     Cubic c = {.p = point_at(line, i), .q = point_at(line, i + 1)};
+    if (line->count == 2) { // an element of a tree
+        const V3 chord = v3_sub(c.q, c.p);
+        c.m = slope_of_axis(line, 0, chord);
+        c.n = slope_of_axis(line, 1, chord);
+        return c;
+    }
     c.m = slope_at(line, i, i + 1);
     c.n = slope_at(line, i + 1, i);
     if (i == 0 && line->count > 2) { // natural: no curvature at the ends
@@ -197,10 +212,9 @@ static Brush brush_of(const FilModel *model, const Source *from, int k, const Li
     const FilResultRod *rod = &from->def->rods[about->rod];
     const FilResultPoint *first = &from->def->points[about->first_point];
     const double length = first[about->point_count - 1].s - first->s;
-    Brush brush = {
-        .radius = rod->radius, .fibres = 1, .hair = length > hair_slenderness * rod->radius};
-    if (!brush.hair || !from->options->wisps ||
-        !(rod->contact_radius > wisp_radius * rod->radius)) {
+    const double radius = fil_line_radius(from->def, k);
+    Brush brush = {.radius = radius, .fibres = 1, .hair = length > hair_slenderness * radius};
+    if (!brush.hair || !from->options->wisps || !(rod->contact_radius > wisp_radius * radius)) {
         return brush;
     }
     const float pixel = pixel_at(model, point_at(line, line->count / 2));

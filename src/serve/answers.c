@@ -76,8 +76,9 @@ static void put_lines(FilBytes *body, const FilResultDef *def) {
     put_key(body, "lines");
     fil_bytes_add(body, "[", 1);
     for (int k = 0; k < def->line_count; k++) {
-        fil_bytes_format(body, "%s[%d,%d,%d]", k > 0 ? "," : "", def->lines[k].rod,
-                         def->lines[k].first_point, def->lines[k].point_count);
+        fil_bytes_format(body, "%s[%d,%d,%d,%.9g]", k > 0 ? "," : "", def->lines[k].rod,
+                         def->lines[k].first_point, def->lines[k].point_count,
+                         fil_line_radius(def, k));
     }
     fil_bytes_add(body, "]", 1);
 }

@@ -45,7 +45,7 @@ addRod("ribbon", "clothoid", 5e-3, { width: 0.012, thickness: 0.0006 });
 
 function addRod(name, model, radius, ribbon) {
     const firstPoint = rods.length * POINTS;
-    lines.push([rods.length, firstPoint, POINTS]);
+    lines.push([rods.length, firstPoint, POINTS, radius]);
     rods.push({ name, model, length: LENGTH, radius, contactRadius: radius, firstPoint, pointCount: POINTS, ribbon });
 }
 

@@ -43,9 +43,9 @@ function projectAll(xyz: Float32Array, camera: OrbitCamera, canvas: HTMLCanvasEl
 
 function rodUnder(x: number, y: number, run: RunInfo, frame: Frame, at: Float32Array, camera: OrbitCamera, thickness: number) {
     const found = { score: Infinity, rod: -1, point: 0, fraction: 0, depth: Infinity };
-    for (const [rod, first, count] of run.lines) {
+    for (const [rod, first, count, thick] of run.lines) {
         const info = run.rods[rod]!;
-        const radius = (info.ribbon ? info.ribbon.width / 2 : info.radius) * thickness;
+        const radius = (info.ribbon ? info.ribbon.width / 2 : thick) * thickness;
         for (let i = first; i + 1 < first + count; i++) {
             const j = 3 * i;
             const da = at[j + 2]!, db = at[j + 5]!;

@@ -33,7 +33,7 @@ export interface RunInfo {
     pointCount: number;
     fields: string[];
     rods: RodInfo[];
-    lines: [number, number, number][]; // rod, first point, number of points
+    lines: [number, number, number, number][]; // rod, first point, number of points, radius (m)
     rigids: SolidInfo[];
     obstacles: SolidInfo[];
     meshCount: number;

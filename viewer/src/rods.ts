@@ -340,9 +340,9 @@ class Strands {
 
     private kinds(count: number): BufferAttribute {
         const kind = new Float32Array(3 * count + 3);
-        this.run.lines.forEach(([rod, , points], line) => {
+        this.run.lines.forEach(([rod, , points, thick], line) => {
             const info = this.run.rods[rod]!;
-            const radius = info.ribbon ? info.ribbon.width / 2 : info.radius;
+            const radius = info.ribbon ? info.ribbon.width / 2 : thick;
             for (let i = 0; i < points; i++) {
                 kind.set([radius, rod, -1, radius, rod, 1], 3 * (this.first[line]! + 2 * i));
             }
@@ -482,10 +482,10 @@ export class Rods {
 
     private fillSections(): void {
         const data = dataOf(this.sections);
-        for (const [rod, first, count] of this.run.lines) {
+        for (const [rod, first, count, thick] of this.run.lines) {
             const info = this.run.rods[rod]!;
-            const a = info.ribbon ? info.ribbon.width / 2 : info.radius;
-            const b = info.ribbon ? info.ribbon.thickness / 2 : info.radius;
+            const a = info.ribbon ? info.ribbon.width / 2 : thick;
+            const b = info.ribbon ? info.ribbon.thickness / 2 : thick;
             for (let i = first; i < first + count; i++) {
                 const flags = (i === first ? FIRST : 0) | (i === first + count - 1 ? LAST : 0);
                 data.set([a, b, rod, flags], 4 * i);
@@ -575,7 +575,7 @@ export class Rods {
         let left = MOST_TUBES;
         const least = this.run.pointCount <= DETAIL[1]!.upTo ? FEW_PIXELS : TUBE_PIXELS;
         const order: number[] = [];
-        this.run.lines.forEach(([rod, first, count], line) => {
+        this.run.lines.forEach(([rod, first, count, thick], line) => {
             let near = Infinity;
             for (const i of [first, first + (count >> 2), first + (count >> 1), first + count - 1 - (count >> 2), first + count - 1]) {
                 const x = data[3 * i]! - eye.x, y = data[3 * i + 1]! - eye.y, z = data[3 * i + 2]! - eye.z;
@@ -583,7 +583,7 @@ export class Rods {
                 near = Math.min(near, depth > 0 ? Math.hypot(x, y, z) : Infinity);
             }
             const info = this.run.rods[rod]!;
-            const radius = info.ribbon ? info.ribbon.width / 2 : info.radius;
+            const radius = info.ribbon ? info.ribbon.width / 2 : thick;
             this.size[line] = (radius * scale) / near;
             order.push(line);
         });
