@@ -196,7 +196,22 @@ static CliStatus name_files(Run *run) {
     return CLI_FINE;
 }
 
+// Whether another program writes the run now: then nothing of it is touched.
+static bool is_being_written(const Run *run) {
+    FilResult *result = NULL;
+    FilError error; // what cannot be read is told, or replaced, later
+    const bool growing = exists(run->result_path) &&
+                         fil_result_open(run->result_path, NULL, &result, &error) == FIL_OK &&
+                         fil_result_is_growing(result);
+    fil_result_discard(result);
+    return growing;
+}
+
 static CliStatus check_folder(const Run *run) {
+    if ((run->options->resume || run->options->force) && is_being_written(run)) {
+        cli_say("%s: being written by another program", run->result_path);
+        return CLI_BAD_FILE;
+    }
     const bool there = exists(run->result_path) || exists(run->checkpoint_path);
     if (run->options->resume) {
         if (!exists(run->checkpoint_path)) {

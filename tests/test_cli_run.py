@@ -274,6 +274,22 @@ def a_full_disk_costs_what_did_not_fit_and_no_more():
     assert done.returncode == 0, done.err
 
 
+def a_run_that_is_being_written_is_left_alone():
+    scene = write()
+    with subprocess.Popen([FILUM, "run", scene, "--out", "a", "--live", "--paused"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout.readline().startswith(b"http://127.0.0.1:")
+        wait_for(lambda: os.path.exists("a/checkpoint.bin"))
+        files = ("a/checkpoint.bin", "a/log.txt", "a/scene.json", "a/run.json")
+        before = [open(path, "rb").read() for path in files]
+        for option in ("--force", "--resume"):
+            fails(3, "being written by another program", "run", scene, "--out", "a", option)
+        assert before == [open(path, "rb").read() for path in files]
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+    assert run("run", scene, "--out", "a", "--resume").returncode == 0
+
+
 def unconverged_steps_are_told_and_fail_only_with_strict():
     write()
     hard = ["--set", "solver.iterations=1", "--set", "solver.name=gauss-seidel",

@@ -281,8 +281,8 @@ static void a_camera_is_read_word_by_word(void) {
     CHECK_NEAR(camera.eye[1], -2.0, 0, 0);
     CHECK_NEAR(camera.fov, 40.0, 0, 0);
     static const char *const bad[] = {
-        "eye=1,2",   "eye=1,2,3,4", "fov=",       "fov=200",          "eye",
-        "eye=1,2,x", "zoom=0",      "up=nan,0,0", "fov=30 eyes=1,2,3"};
+        "eye=1,2",   "eye=1,2,3,4", "fov=",       "fov=200",           "eye",
+        "eye=1,2,x", "zoom=0",      "up=nan,0,0", "fov=30 eyes=1,2,3", "eye=1e19,0,0"};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         camera = fil_camera_default();
         CHECK(fil_camera_read(bad[k], &camera, &error) == FIL_E_ARGUMENT);

@@ -259,7 +259,11 @@ class Result(Handle):
         self._locked(lib.fil_result_add_step, step._c)
 
     def append(self, frame: Frame) -> None:
-        """Write a frame."""
+        """Write a frame: one with as many points and bodies as the result."""
+        for name in ("point_count", "rigid_count", "obstacle_count"):
+            has, wants = getattr(frame.def_, name), getattr(self.def_, name)
+            if has != wants:
+                raise Error(f"the frame's {name} is {has}; that of the result is {wants}")
         self._locked(lib.fil_result_append, frame._frame)
 
     def sync(self) -> None:

@@ -211,3 +211,18 @@ def test_runs_are_exported(tmp_path):
         with pytest.raises(filum.Error, match="must be one of .*csv"):
             run.export("doc", tmp_path, "falling")
         run.export("obj", tmp_path, "falling", from_=1, to=3, up=filum.FIL_EXPORT_UP_Y)
+
+
+def test_a_frame_of_another_world_is_refused_not_written(tmp_path):
+    recorders = []
+    for count in (4, 8):
+        world = filum.World()
+        world.add_material()
+        world.add_rod(element_count=count, length=0.1)
+        recorders.append(filum.Recorder(world))
+    result = filum.Result.create(tmp_path / "r.h5", recorders[0].def_)
+    result.append(recorders[0].frame())
+    with pytest.raises(filum.Error, match="point_count is"):
+        result.append(recorders[1].frame())
+    assert result.frame_count == 1
+    result.close()
