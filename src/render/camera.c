@@ -22,7 +22,7 @@
 
 static const double degree = 3.14159265358979323846 / 180.0;
 static const double margin = 0.90;          // of the picture that the fitted things fill
-static const double limit = 1e9;            // of any coordinate, m: rays are floats
+static const double largest_number = 1e9;   // of any coordinate, m: rays are floats
 static const double largest_obstacle = 4.0; // times the size of all else
 
 FilCamera fil_camera_default(void) {
@@ -90,10 +90,10 @@ FilStatus fil_camera_read(const char *text, FilCamera *camera, FilError *error) 
     const double *const places[] = {camera->eye, camera->target, camera->from, camera->up};
     for (int k = 0; k < 12; k++) {
         const double x = places[k / 3][k % 3];
-        if (!(fabs(x) <= limit)) {
+        if (!(fabs(x) <= largest_number)) {
             return fil_fail(error, FIL_E_ARGUMENT,
                             "the camera has a coordinate of %g; it must be at most %g", x,
-                            farthest);
+                            largest_number);
         }
     }
     if (!(camera->fov >= 1.0 && camera->fov <= 150.0)) {
