@@ -206,7 +206,8 @@ static CliStatus choose_way(Movie *movie) {
     }
     if (status == CLI_FINE && known && !fil_film_is_known(folder)) {
         cli_say("there is no ffmpeg here, so the pictures were kept; where there is one: ffmpeg "
-                "-framerate %g -i %s/frame-%%05d.png -pix_fmt yuv420p %s",
+                "-framerate %g -i '%s/frame-%%05d.png' -vf 'pad=ceil(iw/2)*2:ceil(ih/2)*2' "
+                "-pix_fmt yuv420p '%s'",
                 options->fps, folder, options->out);
     }
     free(folder);

@@ -42,7 +42,7 @@ static CliStatus write_scene(const CliTemplate *from, const char *path, bool for
                 path);
         return CLI_BAD_FILE;
     }
-    CliStatus status = cli_write_text(path, from->text, from->size);
+    CliStatus status = cli_write_file(path, from->text, from->size, true);
     if (status == CLI_FINE) {
         (void)printf("%s\n", path);
         status = cli_flush();

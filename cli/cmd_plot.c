@@ -1,9 +1,9 @@
 // cmd_plot.c - filum plot: what a run says over time, as a picture or as numbers.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "chart.h"
 #include "files.h"
 #include "svg.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,10 +90,11 @@ static CliStatus write_svg(const CliSeries *series, const char *title, const Opt
 
 static CliStatus write_csv(const CliSeries *series, const Options *options, const char *path) {
     const int width = cli_series_count(series->quantity);
-    FILE *file = fopen(path, options->force ? "w" : "wx");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
     if (file == NULL) {
-        cli_say(errno == EEXIST ? "%s exists already; --force replaces it" : "%s: cannot write: %s",
-                path, strerror(errno));
+        cli_say("there is not enough memory");
         return CLI_BAD_FILE;
     }
     (void)fputs("time", file);
@@ -108,11 +109,15 @@ static CliStatus write_csv(const CliSeries *series, const Options *options, cons
     }
     (void)fputc('\n', file);
     const bool written = ferror(file) == 0;
-    if (fclose(file) != 0 || !written) {
-        cli_say("%s: cannot write: %s", path, strerror(errno != 0 ? errno : EIO));
-        return CLI_BAD_FILE;
+    const bool closed = fclose(file) == 0;
+    CliStatus status = CLI_BAD_FILE;
+    if (written && closed) {
+        status = cli_write_file(path, text, size, options->force);
+    } else {
+        cli_say("there is not enough memory");
     }
-    return CLI_FINE;
+    free(text);
+    return status;
 }
 
 // --- the verb ------------------------------------------------------------------------------------

@@ -62,6 +62,8 @@ typedef struct Run {
     FilRecorder *recorder;
     FilResult *result;
     FILE *log;
+    char *early; // what is logged before the run has a file for it
+    size_t early_size;
     double *state;
     int64_t state_room;
     int64_t step, last_step, frame_count;
@@ -207,6 +209,23 @@ static bool is_being_written(const Run *run) {
     return growing;
 }
 
+// Files of a folder that holds no run are somebody else's.
+static bool are_names_free(const Run *run) {
+    static const char *const names[] = {"scene.json", "run.json", "log.txt"};
+    bool all = true;
+    for (size_t k = 0; all && k < sizeof names / sizeof *names; k++) {
+        char *path = cli_join_path(run->folder, names[k]);
+        all = path != NULL && !exists(path);
+        if (path == NULL) {
+            cli_say("there is not enough memory");
+        } else if (!all) {
+            cli_say("%s exists already; --force replaces it", path);
+        }
+        free(path);
+    }
+    return all;
+}
+
 static CliStatus check_folder(const Run *run) {
     if ((run->options->resume || run->options->force) && is_being_written(run)) {
         cli_say("%s: being written by another program", run->result_path);
@@ -223,6 +242,9 @@ static CliStatus check_folder(const Run *run) {
     if (there && !run->options->force) {
         cli_say("%s holds a run already; --resume goes on with it, --force replaces it",
                 run->folder);
+        return CLI_BAD_FILE;
+    }
+    if (!run->options->force && !are_names_free(run)) {
         return CLI_BAD_FILE;
     }
     return cli_check_folder(run->folder);
@@ -268,10 +290,11 @@ static char *describe_options(const Run *run, const char *path, size_t *size) {
     return text;
 }
 
-static CliStatus open_log(Run *run) {
-    run->log = fopen(run->log_path, run->options->resume ? "ab" : "wb");
+// Until the run is certain to begin the log is kept in memory: that of an old run stays.
+static CliStatus begin_log(Run *run) {
+    run->log = open_memstream(&run->early, &run->early_size);
     if (run->log == NULL) {
-        cli_say("%s: cannot write: %s", run->log_path, strerror(errno));
+        cli_say("there is not enough memory");
         return CLI_BAD_FILE;
     }
     char date[32] = "";
@@ -289,6 +312,19 @@ static CliStatus open_log(Run *run) {
     return CLI_FINE;
 }
 
+// From now on the log is a file.
+static CliStatus keep_log(Run *run) {
+    const bool told = fclose(run->log) == 0;
+    run->log = fopen(run->log_path, run->options->resume ? "ab" : "wb");
+    if (!told || run->log == NULL) {
+        cli_say("%s: cannot write: %s", run->log_path, strerror(errno));
+        return CLI_BAD_FILE;
+    }
+    (void)fwrite(run->early, 1, run->early_size, run->log); // close_log() tells what fails
+    (void)fflush(run->log);
+    return CLI_FINE;
+}
+
 // scene.json and run.json.
 static CliStatus write_texts(const Run *run) {
     size_t size = 0;
@@ -300,10 +336,10 @@ static CliStatus write_texts(const Run *run) {
     if (text == NULL || scene == NULL || options == NULL) {
         cli_say("there is not enough memory");
     } else {
-        status =
-            run->options->resume ? CLI_FINE : cli_write_text(scene, run->from.text, run->from.size);
+        status = run->options->resume ? CLI_FINE
+                                      : cli_write_file(scene, run->from.text, run->from.size, true);
         if (status == CLI_FINE) {
-            status = cli_write_text(options, text, size);
+            status = cli_write_file(options, text, size, true);
         }
     }
     free(path);
@@ -479,6 +515,10 @@ static CliStatus take_steps(Run *run) {
     if (status == CLI_FINE) {
         status = cli_live_let_go(&run->session, run->stage);
     }
+    if (status == CLI_NOT_ACCEPTABLE) { // the world is as it was before the step
+        const CliStatus saved = save_checkpoint(run);
+        return saved > status ? saved : status;
+    }
     if (status != CLI_FINE) {
         return status;
     }
@@ -601,7 +641,7 @@ static CliStatus begin_session(Run *run) {
 static CliStatus begin(Run *run) {
     const FilLog log = {.write = on_log, .user = run};
     FilError error;
-    CliStatus status = open_log(run);
+    CliStatus status = begin_log(run);
     if (status == CLI_FINE && !run->options->resume) {
         status = warn_of_overlaps(run);
     }
@@ -618,6 +658,9 @@ static CliStatus begin(Run *run) {
     }
     if (status == CLI_FINE) {
         status = run->options->resume ? resume(run) : begin_new(run);
+    }
+    if (status == CLI_FINE) {
+        status = keep_log(run);
     }
     if (status == CLI_FINE) {
         status = write_texts(run);
@@ -639,6 +682,7 @@ static void free_run(Run *run) {
     free(run->result_path);
     free(run->checkpoint_path);
     free(run->log_path);
+    free(run->early);
 }
 
 static CliStatus close_log(Run *run, CliStatus status) {

@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "files.h"
 
+#include "io/atomic.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -159,4 +161,18 @@ void cli_jobs_free(CliJobs *jobs) {
     }
     free(jobs->list);
     *jobs = (CliJobs){.status = jobs->status};
+}
+
+CliStatus cli_write_file(const char *path, const char *text, size_t size, bool force) {
+    struct stat about;
+    FilError error;
+    if (!force && lstat(path, &about) == 0) {
+        cli_say("%s exists already; --force replaces it", path);
+        return CLI_BAD_FILE;
+    }
+    if (fil_write_file(path, text, size, force, &error) != FIL_OK) {
+        cli_say("%s", error.text);
+        return CLI_BAD_FILE;
+    }
+    return CLI_FINE;
 }

@@ -34,6 +34,10 @@ bool cli_ends_with(const char *text, const char *ending);
 /// Could files be written into the folder, which need not exist yet? Else says why not.
 CliStatus cli_check_folder(const char *folder);
 
+/// Write a file that appears complete or not at all; what goes wrong is said. What exists is
+/// replaced only with `force`.
+CliStatus cli_write_file(const char *path, const char *text, size_t size, bool force);
+
 /// mkdir -p; false, and errno, when that fails.
 bool cli_make_folder(const char *folder);
 

@@ -1,4 +1,5 @@
-// interrupt.c - Ctrl-C asks for an end, and work in hand is told first.
+// interrupt.c - Ctrl-C, or SIGTERM as batch systems send it, asks for an end, and work in hand is
+// told first.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "cli.h"
 
@@ -14,6 +15,7 @@ static void on_interrupt(int number) {
 void cli_catch_interrupt(void) {
     const struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
 }
 
 bool cli_is_interrupted(void) {

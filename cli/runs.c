@@ -184,16 +184,6 @@ void cli_name_bodies(FilRecorder *recorder, const FilScene *scene) {
     }
 }
 
-CliStatus cli_write_text(const char *path, const char *text, size_t size) {
-    FILE *file = fopen(path, "wb");
-    bool fine = file != NULL && fwrite(text, 1, size, file) == size;
-    fine = file != NULL && fclose(file) == 0 && fine;
-    if (!fine) {
-        cli_say("%s: cannot write: %s", path, strerror(errno));
-    }
-    return fine ? CLI_FINE : CLI_BAD_FILE;
-}
-
 // --- results -------------------------------------------------------------------------------------
 
 CliStatus cli_result_open(const char *run, FilResult **out) {

@@ -38,9 +38,6 @@ int cli_find_overlaps(const FilScene *scene, int threads, char text[CLI_OVERLAPS
 /// Name what a recorder records as the scene does.
 void cli_name_bodies(FilRecorder *recorder, const FilScene *scene);
 
-/// Write a whole file; what goes wrong is said.
-CliStatus cli_write_text(const char *path, const char *text, size_t size);
-
 /// Open the result of a run folder, or a result file; what goes wrong is said.
 CliStatus cli_result_open(const char *run, FilResult **out);
 

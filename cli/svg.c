@@ -1,8 +1,8 @@
 // svg.c - a small writer of pictures.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "svg.h"
 #include "files.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -62,18 +62,10 @@ static void print_attribute(CliSvg *svg, const char *name, double x) {
 }
 
 CliStatus cli_svg_open(CliSvg *svg, const CliSheet *picture, const char *folder, bool force) {
-    *svg = (CliSvg){.path = cli_join_path(folder, picture->name)};
-    if (svg->path == NULL) {
-        cli_say("there is not enough memory");
-        return CLI_BAD_FILE;
-    }
-    svg->file = fopen(svg->path, force ? "w" : "wx");
+    *svg = (CliSvg){.path = cli_join_path(folder, picture->name), .force = force};
+    svg->file = svg->path != NULL ? open_memstream(&svg->text, &svg->size) : NULL;
     if (svg->file == NULL) {
-        if (errno == EEXIST) {
-            cli_say("%s exists already; --force replaces it", svg->path);
-        } else {
-            cli_say("%s: cannot write: %s", svg->path, strerror(errno));
-        }
+        cli_say("there is not enough memory");
         free(svg->path);
         return CLI_BAD_FILE;
     }
@@ -93,12 +85,16 @@ CliStatus cli_svg_close(CliSvg *svg) {
     (void)fputs("</svg>\n", svg->file);
     const bool written = ferror(svg->file) == 0;
     const bool closed = fclose(svg->file) == 0;
-    if (!written || !closed) {
-        cli_say("%s: cannot write: %s", svg->path, strerror(errno != 0 ? errno : EIO));
+    CliStatus status = CLI_BAD_FILE;
+    if (written && closed) {
+        status = cli_write_file(svg->path, svg->text, svg->size, svg->force);
+    } else {
+        cli_say("there is not enough memory");
     }
+    free(svg->text);
     free(svg->path);
     *svg = (CliSvg){0};
-    return written && closed ? CLI_FINE : CLI_BAD_FILE;
+    return status;
 }
 
 void cli_svg_group(CliSvg *svg, const char *class_name) {

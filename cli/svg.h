@@ -11,9 +11,12 @@
 #include <stdio.h>
 
 typedef struct CliSvg {
-    FILE *file;
+    FILE *file; // in memory until it is closed
+    char *text;
+    size_t size;
     char *path; // of the file
-    int paths;  // with an id so far
+    bool force;
+    int paths; // with an id so far
 } CliSvg;
 
 /// What a picture is, before anything is drawn.

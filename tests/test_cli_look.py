@@ -4,6 +4,7 @@
 import csv
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,20 @@ def what_cannot_be_plotted_is_one_clear_sentence():
     fails(3, "energy.svg exists already; --force replaces it", "plot", "a", "energy")
     assert run("plot", "a", "energy", "--force")[0] == 0
     fails(3, "cannot write", "plot", "a", "energy", "-o", "nowhere/x.svg")
+
+
+def what_does_not_fit_leaves_the_old_file():
+    simulate("a")
+    for name in ("x.svg", "x.csv", "x.png"):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write("old")
+        done = subprocess.run([FILUM, "plot", "a", "energy", "-o", name, "--force"], check=False,
+                              capture_output=True, preexec_fn=lambda: resource.setrlimit(
+                                  resource.RLIMIT_FSIZE, (512, 512)))
+        assert done.returncode != 0
+        with open(name, encoding="utf-8") as file:
+            assert file.read() == "old"
+        assert [entry for entry in os.listdir(".") if "tmp" in entry] == []
 
 
 def a_run_is_the_same_as_itself_and_as_its_repetition():

@@ -4,6 +4,7 @@
 import json
 import math
 import os
+import resource
 import shutil
 import signal
 import struct
@@ -205,14 +206,34 @@ def a_movie_has_the_frames_it_should():
     assert sorted(os.listdir()) == ["run", "scene.json", "x.gif", "x.mp4", "x.webm"]
 
 
+def a_film_that_does_not_fit_is_no_film():
+    if not shutil.which("ffmpeg"):
+        raise Skip("there is no ffmpeg")
+    make_run()
+    with open("x.mp4", "wb") as file:
+        file.write(b"old")
+    for name in ("x.mp4", "x.gif"):
+        done = run("movie", "run", "--size", "320x180", "--samples", "1", "--force", "-o", name, "--speed", "0.05",
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)))
+        assert done.returncode == 3 and "ffmpeg could not make it" in done.err, done.err
+    with open("x.mp4", "rb") as file:
+        assert file.read() == b"old"
+    assert not os.path.exists("x.gif") and [n for n in os.listdir(".") if "tmp" in n] == []
+
+
 def without_ffmpeg_the_pictures_stay_with_the_command_to_run():
     make_run()
-    done = works("movie", "run", "-o", "x.mp4", "--size", "32x32", "--samples", "1", "--speed",
+    done = works("movie", "run", "-o", "x.mp4", "--size", "33x31", "--samples", "1", "--speed",
                  "0.05", "--fps", "10", env={**os.environ, "PATH": "/nowhere"})
     assert done.out == "5 pictures, 0.5 s -> x-frames\n", done.out
-    assert "ffmpeg -framerate 10 -i x-frames/frame-%05d.png -pix_fmt yuv420p x.mp4" in done.err
+    command = done.err.split("where there is one: ", maxsplit=1)[1].strip()
+    assert command.startswith("ffmpeg -framerate 10 -i 'x-frames/frame-%05d.png'"), command
+    if shutil.which("ffmpeg"):
+        subprocess.run(["sh", "-c", command.replace("ffmpeg", "ffmpeg -v error", 1)], check=True,
+                       timeout=60)
+        assert os.path.getsize("x.mp4") > 0
     assert sorted(os.listdir("x-frames")) == [f"frame-0000{k}.png" for k in range(5)]
-    assert decode("x-frames/frame-00004.png")[:2] == (32, 32)
+    assert decode("x-frames/frame-00004.png")[:2] == (33, 31)
 
 
 def a_folder_takes_pictures():

@@ -7,6 +7,7 @@ import os
 import pty
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -264,7 +265,7 @@ def a_full_disk_costs_what_did_not_fit_and_no_more():
         done = run("run", "scene.json", "--out", "none", preexec_fn=lambda: limit(size))
         assert done.returncode == 3, (done.returncode, done.err)
         assert done.err == "filum: none/result.h5: cannot write it: File too large\n", done.err
-        assert os.listdir("none") == ["log.txt"]
+        assert os.listdir("none") == []
     done = run("run", "scene.json", preexec_fn=limit)
     assert done.returncode == 3, (done.returncode, done.err)
     assert "result.h5" in done.err.splitlines()[-1], done.err
@@ -288,6 +289,51 @@ def a_run_that_is_being_written_is_left_alone():
         process.send_signal(signal.SIGINT)
         process.wait(60)
     assert run("run", scene, "--out", "a", "--resume").returncode == 0
+
+
+def files_of_others_are_not_replaced():
+    scene = write()
+    os.mkdir("mine")
+    for name in ("scene.json", "run.json", "log.txt"):
+        with open(f"mine/{name}", "w", encoding="utf-8") as file:
+            file.write("mine")
+        fails(3, f"mine/{name} exists already; --force replaces it", "run", scene, "--out", "mine")
+        with open(f"mine/{name}", encoding="utf-8") as file:
+            assert file.read() == "mine"
+        os.remove(f"mine/{name}")
+
+
+def a_port_in_use_costs_an_old_run_nothing():
+    scene = write()
+    assert run("run", scene, "--out", "a", "--until", "0.02").returncode == 0
+    files = ["a/" + name for name in os.listdir("a")]
+    before = [open(path, "rb").read() for path in files]
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        fails(3, str(taken.getsockname()[1]), "run", scene, "--out", "a", "--force", "--live",
+              "--port", str(taken.getsockname()[1]))
+    assert before == [open(path, "rb").read() for path in files]
+
+
+def sigterm_saves_as_ctrl_c_does():
+    scene = write(duration=1000)
+    with subprocess.Popen([FILUM, "run", scene, "--out", "a"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as process:
+        wait_for(lambda: os.path.exists("a/checkpoint.bin"))
+        process.send_signal(signal.SIGTERM)
+        err = process.stderr.read().decode()
+        assert process.wait(60) == 130 and "--resume" in err, err
+    assert run("run", scene, "--out", "a", "--resume", "--until", "0.001").returncode == 0
+
+
+def a_step_that_fails_leaves_the_last_good_one_to_go_on_from():
+    scene = write(events=[{"time": 0.1, "gravity": [0, 0, -1e290]}])
+    done = run("run", scene, "--out", "a")
+    assert done.returncode == 1, done.err
+    run("run", scene, "--out", "a", "--resume", "--until", "0.1")
+    with open("a/log.txt", encoding="utf-8") as log:  # checkpoints are 1 s apart otherwise
+        assert "goes on after step 50," in log.read()
 
 
 def unconverged_steps_are_told_and_fail_only_with_strict():

@@ -26,6 +26,7 @@ struct FilFilm {
     FilFileWriter writer;
     pid_t child;
     int pipe;
+    FILE *talk; // what ffmpeg says: only of errors
     struct sigaction old_pipe_action;
 };
 
@@ -103,11 +104,12 @@ static int list_arguments(const FilFilm *film, int format, const char *size, con
     return count;
 }
 
-static void become_ffmpeg(const int ends[2], const char *const *arguments) {
+static void become_ffmpeg(const int ends[2], FILE *talk, const char *const *arguments) {
     (void)setpgid(0, 0);
     (void)signal(SIGPIPE, SIG_DFL);
     const int nowhere = open("/dev/null", O_WRONLY);
-    if (dup2(ends[0], STDIN_FILENO) >= 0 && nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0) {
+    if (dup2(ends[0], STDIN_FILENO) >= 0 && nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
+        dup2(fileno(talk), STDERR_FILENO) >= 0) {
         (void)close(ends[1]);
         (void)execvp(arguments[0], (char *const *)arguments);
     }
@@ -121,13 +123,14 @@ static FilStatus start_ffmpeg(FilFilm *film, const char *path, double fps, FilEr
     (void)snprintf(size, sizeof size, "%dx%d", film->width, film->height);
     (void)snprintf(rate, sizeof rate, "%g", fps);
     (void)list_arguments(film, find_format(path), size, rate, arguments);
-    if (pipe(ends) != 0) {
+    film->talk = tmpfile();
+    if (film->talk == NULL || pipe(ends) != 0) {
         return fil_fail(error, FIL_E_IO, "%s: cannot start ffmpeg: %s", path, strerror(errno));
     }
     (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     film->child = fork();
     if (film->child == 0) {
-        become_ffmpeg(ends, arguments);
+        become_ffmpeg(ends, film->talk, arguments);
     }
     (void)close(ends[0]);
     if (film->child < 0) {
@@ -152,7 +155,16 @@ static bool feed(int pipe, const unsigned char *bytes, size_t size) {
     return true;
 }
 
-// True when the child ended well.
+// The first line that ffmpeg said, without its end; "" when it said nothing.
+static void read_talk(const FilFilm *film, char line[160]) {
+    line[0] = '\0';
+    rewind(film->talk);
+    if (fgets(line, 160, film->talk) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+    }
+}
+
+// True when the child ended well. Its status alone does not tell: it is 0 on a full disk, too.
 static bool wait_for_child(FilFilm *film, bool keep) {
     int how = 0;
     (void)close(film->pipe);
@@ -192,6 +204,9 @@ FilStatus fil_film_begin(const char *path, const int size[2], double fps, bool f
         status = fil_fail(error, FIL_E_IO, "the name of the folder is too long");
     }
     if (status != FIL_OK) {
+        if (film->talk != NULL) {
+            (void)fclose(film->talk);
+        }
         free(film);
         return status;
     }
@@ -217,11 +232,18 @@ FilStatus fil_film_add(FilFilm *film, const FilPicture *picture, FilError *error
 FilStatus fil_film_end(FilFilm *film, bool keep, FilError *error) {
     FilStatus status = FIL_OK;
     if (film->folder[0] == '\0') {
-        const bool fine = wait_for_child(film, keep);
+        char line[160];
+        bool fine = wait_for_child(film, keep);
+        read_talk(film, line);
+        fine = fine && line[0] == '\0';
         status = fil_file_end(&film->writer, keep && fine, error);
         if (keep && !fine) {
-            status = fil_fail(error, FIL_E_IO, "%s: ffmpeg could not make it", film->writer.path);
+            status = fil_fail(error, FIL_E_IO, "%s: ffmpeg could not make it%s%s",
+                              film->writer.path, line[0] != '\0' ? ": " : "", line);
         }
+    }
+    if (film->talk != NULL) {
+        (void)fclose(film->talk);
     }
     free(film);
     return status;
