@@ -3,14 +3,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "mesh_read.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "load.h"
 #include "mesh_input.h"
 
 static FilStatus parse(FilMeshInput *input) {
@@ -58,53 +55,12 @@ FilStatus fil_mesh_read_memory(const void *bytes, size_t size, const char *name,
     return status;
 }
 
-static FilStatus fail_io(const char *path, const char *what, FilError *error) {
-    return fil_fail(error, FIL_E_IO, "%s: %s: %s", path, what, strerror(errno));
-}
-
-// All bytes of a regular file.
-static FilStatus load(const char *path, int descriptor, FilArena *arena, void **bytes, size_t *size,
-                      FilError *error) {
-    struct stat about;
-    if (fstat(descriptor, &about) != 0) {
-        return fail_io(path, "cannot read it", error);
-    }
-    if (!S_ISREG(about.st_mode)) {
-        return fil_fail(error, FIL_E_IO, "%s: it is not a regular file", path);
-    }
-    *size = (size_t)about.st_size;
-    *bytes = FIL_NEW(arena, char, *size);
-    if (*bytes == NULL) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "%s: there is no memory for its %zu bytes", path,
-                        *size);
-    }
-    for (size_t at = 0; at < *size;) {
-        const ssize_t got = read(descriptor, (char *)*bytes + at, *size - at);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return fail_io(path, "cannot read it", error);
-        }
-        if (got == 0) { // it shrank meanwhile
-            *size = at;
-        }
-        at += (size_t)got;
-    }
-    return FIL_OK;
-}
-
 FilStatus fil_mesh_read(const char *path, double scale, const FilAllocator *allocator,
                         FilMesh **out, FilError *error) {
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) {
-        return fail_io(path, "cannot open it", error);
-    }
     FilArena arena = fil_arena_make(allocator);
     void *bytes = NULL;
     size_t size = 0;
-    FilStatus status = load(path, descriptor, &arena, &bytes, &size, error);
-    (void)close(descriptor);
+    FilStatus status = fil_load_file(path, &arena, &bytes, &size, error);
     if (status == FIL_OK) {
         status = fil_mesh_read_memory(bytes, size, path, scale, allocator, out, error);
     }
