@@ -7,32 +7,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree
 
+import sentences
+from sentences import Skip
+
 FILUM, MAKE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+run, fails = sentences.program(FILUM)
 FIELDS = ["file", "contacts", "dofs", "solver", "outcome", "iterations", "natural", "scaled",
           "alart_curnier", "fallbacks", "seconds"]
-
-
-class Skip(Exception):
-    pass
-
-
-def run(*arguments, **more):
-    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **more}
-    done = subprocess.run([FILUM, *arguments], **more)
-    done.out, done.err = (done.stdout or b"").decode(), (done.stderr or b"").decode()
-    return done
-
-
-def fails(status, text, *arguments):
-    """The program ends with this status, says one line that contains the text, and gives no data."""
-    done = run(*arguments)
-    assert done.returncode == status, (arguments, done.returncode, done.err)
-    assert done.out == "", done.out
-    assert text in done.err, done.err
-    assert done.err.count("\n") == 1 and done.err.startswith("filum: "), done.err
 
 
 def rows(done):
@@ -520,30 +503,12 @@ def public_problems_are_all_read():
     assert done.returncode == 1 and done.err == "", done.err
 
 
-def main():
-    wanted = sys.argv[3] if len(sys.argv) > 3 else ""
-    counts = {"ok": 0, "FAIL": 0, "skip": 0}
-    tests = [test for name, test in globals().items()
-             if callable(test) and getattr(test, "__module__", "") == "__main__"
-             and name not in ("run", "fails", "rows", "main", "Skip") and wanted in name]
-    for test in tests:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            subprocess.run([MAKE, folder], check=True)
-            try:
-                test()
-                result, why = "ok", ""
-            except Skip as skip:
-                result, why = "skip", f": {skip}"
-            except Exception as error:  # pylint: disable=broad-except
-                result, why = "FAIL", f": {type(error).__name__} line " \
-                    f"{error.__traceback__.tb_next.tb_lineno}: {error}"
-            os.chdir("/")
-        counts[result] += 1
-        print(f"{result:4} {test.__name__}{why}", flush=True)
-    print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
-    return 1 if counts["FAIL"] else 0
+def prepare(folder):
+    subprocess.run([MAKE, folder], check=True)
 
+
+HELPERS = ("rows", "prepare")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    WANTED = sys.argv[3] if len(sys.argv) > 3 else ""
+    sys.exit(sentences.main(globals(), WANTED, HELPERS, prepare))

@@ -7,8 +7,9 @@ import os
 import resource
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as ElementTree
+
+import sentences
 
 FILUM = os.path.abspath(sys.argv[1])
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -141,26 +142,8 @@ def what_cannot_be_compared_is_one_clear_sentence():
     fails(3, "no-run", "compare", "a", "no-run")
 
 
-def main():
-    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
-    failed = passed = 0
-    for name, test in list(globals().items()):
-        if not callable(test) or name in ("run", "fails", "simulate", "main") or wanted not in name:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                test()
-                passed += 1
-                print(f"ok   {name}", flush=True)
-            except Exception as error:  # pylint: disable=broad-except
-                failed += 1
-                print(f"FAIL {name}: {type(error).__name__} line "
-                      f"{error.__traceback__.tb_next.tb_lineno}: {error}", flush=True)
-            os.chdir("/")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
+HELPERS = ("run", "fails", "simulate")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    WANTED = sys.argv[2] if len(sys.argv) > 2 else ""
+    sys.exit(sentences.main(globals(), WANTED, HELPERS))

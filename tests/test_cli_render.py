@@ -10,11 +10,14 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import zlib
 
+import sentences
+from sentences import Skip
+
 FILUM, MAKE_RESULTS = (os.path.abspath(path) for path in sys.argv[1:3])
+run, fails = sentences.program(FILUM)
 os.environ["OMP_NUM_THREADS"] = "1"
 
 # a rod in space, and a box beside it
@@ -31,30 +34,10 @@ SCENE = {
 CAMERA = "eye=0.1,-1,0.05 target=0.1,0,0.05 fov=20"
 
 
-class Skip(Exception):
-    pass
-
-
-def run(*arguments, **more):
-    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **more}
-    done = subprocess.run([FILUM, *arguments], check=False, **more)
-    done.out, done.err = (done.stdout or b"").decode(), (done.stderr or b"").decode()
-    return done
-
-
 def works(*arguments, **more):
     done = run(*arguments, **more)
     assert done.returncode == 0, (arguments, done.returncode, done.err)
     return done
-
-
-def fails(status, text, *arguments):
-    """The program ends with this status, says one line that contains the text, and gives no data."""
-    done = run(*arguments)
-    assert done.returncode == status, (arguments, done.returncode, done.err)
-    assert done.out == "", done.out
-    assert text in done.err, done.err
-    assert done.err.count("\n") == 1 and done.err.startswith("filum: "), done.err
 
 
 def make_run():
@@ -331,32 +314,8 @@ def trees_meshes_planes_and_growing_runs_are_drawn():
     assert len({pixel for row in decode("x.png")[2] for pixel in row}) > 10
 
 
-def main():
-    wanted = sys.argv[3] if len(sys.argv) > 3 else ""
-    counts = {"ok": 0, "FAIL": 0, "skip": 0}
-    tests = [test for name, test in globals().items()
-             if callable(test) and getattr(test, "__module__", "") == "__main__"
-             and name not in ("run", "works", "fails", "make_run", "paeth", "decode", "project",
-                              "differs", "wait_for_handler", "main", "Skip")
-             and wanted in name]
-    for test in tests:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            start = time.monotonic()
-            try:
-                test()
-                result, why = "ok", ""
-            except Skip as skip:
-                result, why = "skip", f": {skip}"
-            except Exception as error:  # pylint: disable=broad-except
-                result, why = "FAIL", f": {type(error).__name__} line " \
-                    f"{error.__traceback__.tb_next.tb_lineno}: {error}"
-            os.chdir("/")
-        counts[result] += 1
-        print(f"{result:4} {test.__name__} ({time.monotonic() - start:.1f} s){why}", flush=True)
-    print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
-    return 1 if counts["FAIL"] else 0
-
+HELPERS = ("works", "make_run", "paeth", "decode", "project", "differs", "wait_for_handler")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    WANTED = sys.argv[3] if len(sys.argv) > 3 else ""
+    sys.exit(sentences.main(globals(), WANTED, HELPERS))

@@ -10,10 +10,13 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 
+import sentences
+from sentences import Skip
+
 FILUM = os.path.abspath(sys.argv[1])
+run, fails = sentences.program(FILUM)
 os.environ["OMP_NUM_THREADS"] = "1"  # unless --threads says otherwise: the scene is small
 
 # two strands fall on a ball that turns, over a floor; a wind rises; a body is pushed
@@ -40,26 +43,6 @@ SCENE = {
                {"time": 0.15, "gravity": [1, 0, -9.81]},
                {"time": 0.16, "rod": "strand", "release": "root"}],
     "output": {"every": "6 ms", "save": "40 ms"}}
-
-
-class Skip(Exception):
-    pass
-
-
-def run(*arguments, **more):
-    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **more}
-    done = subprocess.run([FILUM, *arguments], **more)
-    done.out, done.err = (done.stdout or b"").decode(), (done.stderr or b"").decode()
-    return done
-
-
-def fails(status, text, *arguments):
-    """The program ends with this status, says one line that contains the text, and gives no data."""
-    done = run(*arguments)
-    assert done.returncode == status, (arguments, done.returncode, done.err)
-    assert done.out == "", done.out
-    assert text in done.err, done.err
-    assert done.err.count("\n") == 1 and done.err.startswith("filum: "), done.err
 
 
 def write(name="scene.json", **changes):
@@ -533,32 +516,8 @@ def dump_says_what_it_cannot_do():
           "a.hdf5")
 
 
-def main():
-    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
-    counts = {"ok": 0, "FAIL": 0, "skip": 0}
-    tests = [test for name, test in globals().items()
-             if callable(test) and getattr(test, "__module__", "") == "__main__"
-             and name not in ("run", "fails", "write", "read", "same", "wait_for", "main", "Skip",
-                             "solution")
-             and wanted in name]
-    for test in tests:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            start = time.monotonic()
-            try:
-                test()
-                result, why = "ok", ""
-            except Skip as skip:
-                result, why = "skip", f": {skip}"
-            except Exception as error:  # pylint: disable=broad-except
-                result, why = "FAIL", f": {type(error).__name__} line " \
-                    f"{error.__traceback__.tb_next.tb_lineno}: {error}"
-            os.chdir("/")
-        counts[result] += 1
-        print(f"{result:4} {test.__name__} ({time.monotonic() - start:.1f} s){why}", flush=True)
-    print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
-    return 1 if counts["FAIL"] else 0
-
+HELPERS = ("write", "read", "same", "wait_for", "solution")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    WANTED = sys.argv[2] if len(sys.argv) > 2 else ""
+    sys.exit(sentences.main(globals(), WANTED, HELPERS))

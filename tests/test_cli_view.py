@@ -15,10 +15,13 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 
+import sentences
+from sentences import Skip
+
 FILUM = os.path.abspath(sys.argv[1])
+run, fails = sentences.program(FILUM)
 MAKE_RESULTS = os.path.abspath(sys.argv[2])
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -36,10 +39,6 @@ SCENE = {
 
 ARRAYS = ("position", "quaternion", "velocity", "curvature", "tension", "elastic", "force", "state",
           "rigids", "obstacles", "contacts")
-
-
-class Skip(Exception):
-    pass
 
 
 class Server:
@@ -111,19 +110,6 @@ class Server:
 
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=30)
-
-
-def run(*arguments, **more):
-    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **more}
-    done = subprocess.run([FILUM, *arguments], **more)
-    done.out, done.err = (done.stdout or b"").decode(), (done.stderr or b"").decode()
-    return done
-
-
-def fails(status, text, *arguments):
-    done = run(*arguments)
-    assert done.returncode == status, (arguments, done.returncode, done.err)
-    assert done.out == "" and text in done.err, (done.out, done.err)
 
 
 def write(name="scene.json", **changes):
@@ -542,34 +528,9 @@ def live_options_need_live():
     fails(2, "for --live", "run", write(), "--port", "8080")
 
 
-HELPERS = ("run", "fails", "write", "fake", "unpack", "read_h5", "same", "step", "live", "present", "settle",
-           "play", "main", "Skip", "Server")
-
-
-def main():
-    wanted = sys.argv[3] if len(sys.argv) > 3 else ""
-    counts = {"ok": 0, "FAIL": 0, "skip": 0}
-    tests = [test for name, test in globals().items()
-             if callable(test) and getattr(test, "__module__", "") == "__main__"
-             and name not in HELPERS and wanted in name]
-    for test in tests:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            start = time.monotonic()
-            try:
-                test()
-                result, why = "ok", ""
-            except Skip as skip:
-                result, why = "skip", f": {skip}"
-            except Exception as error:  # pylint: disable=broad-except
-                result, why = "FAIL", f": {type(error).__name__} line " \
-                    f"{error.__traceback__.tb_next.tb_lineno}: {error}"
-            os.chdir("/")
-        counts[result] += 1
-        print(f"{result:4} {test.__name__} ({time.monotonic() - start:.1f} s){why}", flush=True)
-    print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
-    return 1 if counts["FAIL"] else 0
-
+HELPERS = ("write", "fake", "unpack", "read_h5", "same", "step", "live", "present", "settle",
+           "play", "Server")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    WANTED = sys.argv[3] if len(sys.argv) > 3 else ""
+    sys.exit(sentences.main(globals(), WANTED, HELPERS))
