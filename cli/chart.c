@@ -5,7 +5,6 @@
 // peak is lost. Scales have ticks at 1, 2 or 5 times a power of ten; logarithmic ones at powers.
 #include "chart.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +43,8 @@ static double find_step(double span, int wanted) {
 
 static Scale make_linear(double low, double high, int ticks, bool rounded) {
     if (!(high > low)) { // all the same: some room about it
-        const double room = fmax(fabs(low) * 0.5, DBL_MIN * 1e20);
-        low -= room;
+        const double room = low != 0.0 ? fabs(low) * 0.5 : 1.0;
+        low -= low != 0.0 ? room : 0.0;
         high += room;
     }
     Scale scale = {.low = low, .high = high, .step = find_step(high - low, ticks)};

@@ -65,6 +65,16 @@ def every_quantity_is_a_picture_and_a_table():
         assert abs(float(rows[-1]["time"]) - 0.2) < 1e-9
 
 
+def what_is_zero_all_the_time_has_a_scale_that_can_be_read():
+    simulate("a", "duration=0.004", "rods[0].root.at[2]=1 m")
+    for name in ("contacts", "penetration", "residual", "dissipated"):
+        assert run("plot", "a", name)[0] == 0
+        words = [node.text for node in ElementTree.parse(f"{name}.svg").getroot().iter()
+                 if node.tag.endswith("text")]
+        assert "1" in words or "1e0" in words, words
+        assert not any("e-" in word and word != "1e-1" for word in words), words
+
+
 def the_numbers_of_a_table_are_those_of_the_run():
     simulate("a")
     run("plot", "a", "energy", "-o", "energy.csv")
