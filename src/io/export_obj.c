@@ -1,5 +1,6 @@
-// export_obj.c - Wavefront OBJ: vertices, then one `l` for each line of a rod; then the solids,
-// each with its own vertices and triangles. Vertices are counted from 1.
+// export_obj.c - Wavefront OBJ: vertices, then an `l` for each segment of a rod's lines (Blender
+// takes only the first two vertices of an `l`); then the solids, each with its own vertices and
+// triangles. Vertices are counted from 1.
 #include "export_things.h"
 
 #include "math/rotation.h"
@@ -36,14 +37,9 @@ static void print_rods(FilExport *job, FilFileWriter *writer, const FilFrame *fr
             rod = line->rod;
             print_name(writer, &def->rods[rod], rod);
         }
-        if (line->point_count < 2) {
-            continue;
+        for (int i = 1; i < line->point_count; i++) {
+            fil_file_print(writer, "l %d %d\n", line->first_point + i, line->first_point + i + 1);
         }
-        fil_file_put(writer, "l", 1);
-        for (int i = 0; i < line->point_count; i++) {
-            fil_file_print(writer, " %d", line->first_point + i + 1);
-        }
-        fil_file_put(writer, "\n", 1);
     }
 }
 
