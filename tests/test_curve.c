@@ -82,7 +82,7 @@ static void benchmark_curve_has_its_known_end(void) {
     const FilCurve curve = make(1, benchmark, 0.2);
     check_end(&curve, &want, 3e-15, 2e-16);
     CHECK(follow(&curve).segments < 10);
-    // the digest's values, of 1/5 where the double 0.2 is 1.1e-17 more
+    // known values, of 1/5 where the double 0.2 is 1.1e-17 more
     const double r[3] = {0.109268937442441605, -0.0123322445488184882, 0.00439822085752946348};
     CHECK_NEAR(distance(follow(&curve).end.position, r, 3), 0.0, 0.0, 2e-16);
 }

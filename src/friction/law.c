@@ -25,7 +25,7 @@
 // and the rows of B_x = L_s^-1 L_x = ds/dx follow without cancellation. Where l1 = 0 (then also
 // every numerator is 0) the limit along x = y is taken: each row is its basis vector over sqrt2.
 //
-// Alart-Curnier: seed 001 (Bertails-Descoubes et al. 2011), app. B, with the sign turned.
+// Alart-Curnier: Bertails-Descoubes et al. (2011), app. B, with the sign turned.
 #include "law.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 // local_newton.c - Newton on the nonsmooth functions of one block.
 //
 // F(r) = F(W r + b, r) has the generalised Jacobian A = Fu W + Fr; the step is -A^-1 F. The damped
-// form searches along it by the rule of Goldstein and Price on q = |F|^2 / 2 (seed 001, alg. 2,
-// misprints mended): with q' = -2 q the slope at the start, a step h is accepted when
-// m2 q' <= (q(h) - q) / h <= m1 q', too short below, too long above. None of these converges from
-// everywhere: they are what the hybrid solvers are measured against, or start from.
+// form searches along it by the rule of Goldstein and Price on q = |F|^2 / 2 (Bertails-Descoubes et
+// al. 2011, alg. 2, misprints mended): with q' = -2 q the slope at the start, a step h is accepted
+// when m2 q' <= (q(h) - q) / h <= m1 q', too short below, too long above. None of these converges
+// from everywhere: they are what the hybrid solvers are measured against, or start from.
 #include "local.h"
 
 #include <float.h>
