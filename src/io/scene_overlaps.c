@@ -1,14 +1,15 @@
 // scene_overlaps.c - what overlaps before anything has moved.
 //
-// A world is built for the question alone and makes one step of a nanosecond, without a swept check
-// and without insisting on its friction problem: its contacts then have the gaps of the start. What
-// rests on something overlaps it by the bits of its coordinates; only overlaps of more than a
-// hundredth of the contact radius count (of a hundredth of a millimetre, for solids).
+// A world is built for the question alone, and asked what touches what; its step of a nanosecond
+// brings nothing near. What rests on something overlaps it by the bits of its coordinates; only
+// overlaps of more than a hundredth of the contact radius count (of a hundredth of a millimetre,
+// for solids).
 #include "filum/stage.h"
 
 #include <math.h>
 
 #include "base/error.h"
+#include "world/world.h"
 
 static const double PART = 0.01, SOLID = 1e-3; // m
 
@@ -31,13 +32,10 @@ FilStatus fil_scene_overlaps(const FilScene *scene, int threads, const FilAlloca
     probe.step = 1e-9;
     probe.contact.kind = FIL_CONTACT_EXACT;
     probe.contact.law = FIL_LAW_EXACT;
-    probe.contact.sweep = false;
-    probe.contact.substeps = 0;
     probe.contact.margin = 0.0;
-    probe.friction_settings.max_iterations = 1;
     FilStage *stage = NULL;
     FIL_TRY(fil_stage_create(&probe, threads, NULL, allocator, &stage, error));
-    FilStatus status = fil_world_step(fil_stage_world(stage), NULL, error);
+    FilStatus status = fil_world_find_contacts(fil_stage_world(stage), error);
     if (status == FIL_OK) {
         *out = (FilSceneOverlaps){.apart = {.count = 0}};
         int count = 0;

@@ -698,6 +698,22 @@ FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo 
     return FIL_OK;
 }
 
+FilStatus fil_world_find_contacts(FilWorld *world, FilError *error) {
+    FilWorldTry step;
+    FilStepInfo unused = {0};
+    bool woken;
+    do {
+        FIL_TRY(begin_try(world, world->def.step, &step, &woken, error));
+    } while (woken);
+    step.r = FIL_NEW_ZEROED(&world->scratch, double, 3 * (size_t)step.contact_count + 1);
+    step.u = FIL_NEW_ZEROED(&world->scratch, double, 3 * (size_t)step.contact_count + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
+                        step.contact_count);
+    }
+    return record_contacts(world, &step, &unused, error);
+}
+
 // No step is short enough: who, and what may help.
 static FilStatus fail_step(const FilWorld *world, double dt, FilError *error) {
     const FilBody *body = world->culprit >= 0 ? &world->bodies[world->culprit] : NULL;

@@ -264,6 +264,9 @@ void fil_memories_sort(FilWorld *world);
 FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
                              FilError *error);
 
+/// The contacts there are before the first step, with their gaps and without forces.
+FilStatus fil_world_find_contacts(FilWorld *world, FilError *error);
+
 // --- pieces.c ------------------------------------------------------------------------------------
 
 /// Cut a rod into pieces, or enter a solid as one.
