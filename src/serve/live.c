@@ -441,6 +441,7 @@ static void get_state(void *self, FilSourceState *state) {
     state->growing = state->growing && !live->ended; // from the moment that it was asked to end
     state->more = (FilBytes){.data = NULL};
     fil_bytes_add(&state->more, live->state.more.data, live->state.more.size);
+    state->more.failed = state->more.failed || live->state.more.failed;
     state->frame_count = live->frame_count;
     state->step_count = live->step_count;
     let_go(live);
