@@ -292,6 +292,33 @@ def a_body_may_have_64_kib():
         server.end(130)
 
 
+def only_this_machine_is_listened_to():
+    """Linux gives all of 127.x.x.x to whoever listens everywhere."""
+    with Server("view", fake()) as server:
+        try:
+            socket.create_connection(("127.0.0.2", server.port), timeout=30).close()
+        except ConnectionRefusedError:
+            server.end()
+            return
+        raise AssertionError("it listens beside 127.0.0.1")
+
+
+def a_scene_that_names_files_is_not_read():
+    """The run shows what is in it, and nothing else of the disk."""
+    with open("tetra.obj", "w", encoding="utf-8") as file:
+        file.write("v 0 0 -1\nv 1 0 -1\nv 0 1 -1\nv 0 0 -2\nf 1 2 3\nf 1 4 2\nf 2 4 3\nf 1 3 4\n")
+    solid = {"shape": "mesh", "file": "tetra.obj", "material": "skin"}
+    for name, solids in (("with", [solid]), ("without", [])):
+        path = write("scene.json", obstacles=solids)
+        done = run("run", path, "--until", "0.002", "--out", name, "--threads", "1")
+        assert done.returncode == 0, done.err
+        with Server("view", name) as server:
+            about = json.loads(server.get("api/run"))
+            assert about["materials"] == ([] if solids else ["hair", "skin"]), about["materials"]
+            assert about["meshCount"] == len(solids)
+            server.end()
+
+
 def garbage_does_no_harm():
     with Server("view", fake()) as server:
         for data in (b"\x00" * 100, b"\xff" * 5000, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
@@ -683,6 +710,12 @@ def a_run_that_ends_before_its_time_is_told():
         assert state["finished"] and state["note"] is None and state["until"] == 0.1, state
         server.end()
         assert "not finished" not in server.err
+    with live("almost", "--until", "0.01") as writer:  # one step is missing
+        step(writer, 9)
+        writer.end(130)
+    with Server("view", "almost") as server:
+        assert not server.state()["finished"] and "0.009 s of 0.01 s" in server.state()["note"]
+        server.end()
     # gone on with, for longer than it was begun for, and killed
     with Server("run", "scene.json", "--out", "killed", "--resume", "--threads", "1", "--until", "0.2",
                 "--live", "--paused") as writer:

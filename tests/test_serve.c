@@ -35,6 +35,10 @@ static void an_address_is_what_the_table_says(void) {
     CHECK(route_of("/" TOKEN "/api/now?with=position%2Cstate%2cforce", &route) == 200);
     CHECK(route.mask == (1U << FIL_ARRAY_POSITION | 1U << FIL_ARRAY_STATE | 1U << FIL_ARRAY_FORCE));
     CHECK(route_of("/" TOKEN "/api/now?with=", &route) == 200 && route.mask == 0);
+    CHECK(route_of("/" TOKEN "/api/now?with=state%2C", &route) == 200);
+    CHECK(route.mask == 1U << FIL_ARRAY_STATE);
+    CHECK(route_of("/" TOKEN "/api/frame/123456789012345", &route) == 200);
+    CHECK(route.index == 123456789012345);
     CHECK(route_of("/" TOKEN "/api/steps?from=3&count=4", &route) == 200);
     CHECK(route.kind == FIL_ROUTE_STEPS && route.from == 3 && route.count == 4);
     CHECK(route_of("/" TOKEN "/api/times", &route) == 200 && route.from == 0 && route.count == -1);
@@ -66,6 +70,7 @@ static void anything_else_is_not_there(void) {
                                         "/" TOKEN "/api/frame/-1",
                                         "/" TOKEN "/api/frame/1/2",
                                         "/" TOKEN "/api/frame/99999999999999999999",
+                                        "/" TOKEN "/api/frame/1234567890123456",
                                         "/" TOKEN "/api/frame/../../etc/passwd",
                                         "/" TOKEN "/api/frame/1?with=position,secrets",
                                         "/" TOKEN "/api/times?from=-1",
@@ -81,6 +86,21 @@ static void anything_else_is_not_there(void) {
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         CHECK(route_of(wrong[k], &route) == 400);
     }
+}
+
+// What lies behind an address is not looked at.
+static void an_address_ends_where_it_ends(void) {
+    static const char address[] = "/" TOKEN "/api/frame/77?with=position";
+    FilRoute route;
+    const char *why = NULL;
+    for (size_t size = 0; size < FIL_TOKEN_SIZE + 1; size++) {
+        CHECK(fil_route_read(address, size, TOKEN, &route, &why) == 404);
+    }
+    CHECK(fil_route_read(address, FIL_TOKEN_SIZE + 1, TOKEN, &route, &why) == 302);
+    CHECK(fil_route_read(address, FIL_TOKEN_SIZE + 2, TOKEN, &route, &why) == 200);
+    CHECK(route.kind == FIL_ROUTE_PAGE);
+    CHECK(fil_route_read(address, sizeof "/" TOKEN "/api/frame/7" - 1, TOKEN, &route, &why) == 200);
+    CHECK(route.kind == FIL_ROUTE_FRAME && route.index == 7);
 }
 
 static void the_page_without_its_last_slash_is_elsewhere(void) {
@@ -164,6 +184,19 @@ static void keys_that_an_action_does_not_have_are_named(void) {
                    "beside \"do\" it has rod s target twist");
     refused_saying("{\"do\":\"wind\",\"value\":[0,0,1],\"\":1}", "wind has no \"\"");
     CHECK(action_of("{\"value\":[0,0,1],\"do\":\"wind\"}", &action) == FIL_OK);
+}
+
+// 127 bytes and the 0 at their end.
+static void names_are_as_long_as_there_is_room(void) {
+    for (int length = 127; length <= 128; length++) {
+        char text[256], name[129];
+        memset(name, 'n', sizeof name);
+        name[length] = '\0';
+        (void)snprintf(text, sizeof text, "{\"do\":\"friction\",\"a\":\"x\",\"b\":\"%s\",\"mu\":1}",
+                       name);
+        FilAction action;
+        CHECK(action_of(text, &action) == (length == 127 ? FIL_OK : FIL_E_FORMAT));
+    }
 }
 
 // Of the whole vector, not of its parts.
@@ -400,6 +433,12 @@ static void a_world_is_stepped_while_it_is_asked(void) {
     asking.source.state(asking.source.self, &state);
     CHECK(state.frame_count == 301 && state.step_count == 300);
     fil_bytes_free(&state.more);
+    for (int k = 0; k <= 300; k++) { // all of them are kept, each under its number
+        FilBytes bytes = {.data = NULL};
+        CHECK(asking.source.frame(asking.source.self, k, 0, &bytes, NULL) == FIL_OK);
+        CHECK(count_at(&bytes, 44) == (uint32_t)k);
+        fil_bytes_free(&bytes);
+    }
     free_play(&play);
 }
 
@@ -410,14 +449,20 @@ static void memory_of_frames_is_bounded(void) {
     take_steps(&play, 100);
     const FilSource source = fil_live_source(play.live);
     uint32_t before = 0;
+    size_t kept = 0;
     for (int k = 0; k <= 100; k++) {
         FilBytes bytes = {.data = NULL};
         CHECK(source.frame(source.self, k, 0, &bytes, NULL) == FIL_OK);
         const uint32_t index = count_at(&bytes, 44);
         CHECK(index <= (uint32_t)k && index >= before && bytes.size == FIL_FRAME_HEADER);
+        if (index == (uint32_t)k) { // it stands for itself
+            CHECK(source.frame(source.self, k, FIL_ARRAY_ALL, &bytes, NULL) == FIL_OK);
+            kept += bytes.size - FIL_FRAME_HEADER;
+        }
         before = index;
         fil_bytes_free(&bytes);
     }
+    CHECK(kept > 10000 && kept <= 20000);
     CHECK(before > 50);
     FilBytes bytes = {.data = NULL};
     CHECK(source.frame(source.self, 101, 0, &bytes, NULL) == FIL_E_ARGUMENT);
@@ -438,6 +483,11 @@ static void what_the_world_does_not_have_is_refused(void) {
         FilAnswer answer = {.status = 0};
         fil_answer_do(&source, texts[k], strlen(texts[k]), &answer);
         CHECK(answer.status == 400 && memcmp(answer.body.data, "{\"error\":", 9) == 0);
+        if (k == 0) {
+            static const char words[] = "{\"error\":\"rod is 1; there are 1\"}";
+            CHECK(answer.body.size == sizeof words - 1 &&
+                  memcmp(answer.body.data, words, sizeof words - 1) == 0);
+        }
         fil_bytes_free(&answer.body);
     }
     FilAction action;
@@ -452,6 +502,65 @@ static int do_action(const Play *play, const char *text) {
     CHECK(memcmp(answer.body.data, answer.status == 200 ? "{\"ok\":" : "{\"error\":", 6) == 0);
     fil_bytes_free(&answer.body);
     return answer.status;
+}
+
+// Twist and all: who takes hold again begins anew.
+static void a_hand_that_let_go_remembers_nothing(void) {
+    Play play = {.scene = NULL};
+    make_play(&play, 0);
+    CHECK(do_action(&play,
+                    "{\"do\":\"grab\",\"rod\":0,\"s\":0.2,\"target\":[0.2,0,0],\"twist\":1}") ==
+          200);
+    take_steps(&play, 1);
+    CHECK(fil_world_grab(fil_stage_world(play.stage), NULL, NULL)->turning);
+    CHECK(do_action(&play, "{\"do\":\"release\"}") == 200);
+    take_steps(&play, 1);
+    CHECK(do_action(&play, "{\"do\":\"grab\",\"rod\":0,\"s\":0.2,\"target\":[0.2,0,0]}") == 200);
+    take_steps(&play, 1);
+    CHECK(!fil_world_grab(fil_stage_world(play.stage), NULL, NULL)->turning);
+    free_play(&play);
+}
+
+// A present that nobody asks for is not worked out.
+static void the_present_is_wanted_once_for_every_question(void) {
+    Play play = {.scene = NULL};
+    make_play(&play, 0);
+    Asking asking = {.source = fil_live_source(play.live)};
+    CHECK(!fil_live_is_wanted(play.live));
+    get(&asking, FIL_ROUTE_NOW, 0);
+    CHECK(asking.refused == 0);
+    CHECK(fil_live_is_wanted(play.live) && !fil_live_is_wanted(play.live));
+    free_play(&play);
+}
+
+// What is asked for beyond the end is cut, and so is what one answer does not hold.
+static void rows_are_those_that_there_are(void) {
+    static const struct {
+        int64_t from, count, rows;
+    } cases[] = {{0, -1, 100000}, {0, 0, 0},           {100001, -1, 1}, {100001, 5, 1},
+                 {100002, -1, 0}, {100003, -1, 0},     {100003, 1, 0},  {5, 7, 7},
+                 {99999, 3, 3},   {999999999999, 1, 0}};
+    Play play = {.scene = NULL};
+    make_play(&play, 0);
+    const FilSource source = fil_live_source(play.live);
+    for (int k = 0; k < 100002; k++) {
+        fil_live_add_step(play.live, &(FilResultStep){.time = k});
+    }
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const FilRoute route = {
+            .kind = FIL_ROUTE_STEPS, .from = cases[k].from, .count = cases[k].count};
+        FilAnswer answer = {.status = 0};
+        fil_answer_get(&source, &route, &answer);
+        CHECK(answer.status == 200);
+        CHECK(answer.body.size == 8 * FIL_STEP_NUMBERS * (size_t)cases[k].rows);
+        double time = (double)NAN;
+        if (cases[k].rows > 0) {
+            memcpy(&time, answer.body.data, sizeof time);
+            CHECK(time == (double)cases[k].from);
+        }
+        fil_bytes_free(&answer.body);
+    }
+    free_play(&play);
 }
 
 static void nothing_is_taken_after_the_end(void) {
@@ -595,11 +704,13 @@ static void a_step_that_fails_leaves_the_world_as_it_was(void) {
 #define TESTS(X)                                        \
     X(an_address_is_what_the_table_says)                \
     X(anything_else_is_not_there)                       \
+    X(an_address_ends_where_it_ends)                    \
     X(the_page_without_its_last_slash_is_elsewhere)     \
     X(only_this_server_has_its_name)                    \
     X(an_action_is_what_it_says)                        \
     X(what_is_no_action_is_refused_with_a_sentence)     \
     X(keys_that_an_action_does_not_have_are_named)      \
+    X(names_are_as_long_as_there_is_room)               \
     X(what_no_scene_can_mean_is_refused)                \
     X(a_frame_is_read_back_as_it_was)                   \
     X(a_selection_is_what_would_have_been_encoded)      \
@@ -607,6 +718,9 @@ static void a_step_that_fails_leaves_the_world_as_it_was(void) {
     X(a_world_is_stepped_while_it_is_asked)             \
     X(memory_of_frames_is_bounded)                      \
     X(what_the_world_does_not_have_is_refused)          \
+    X(a_hand_that_let_go_remembers_nothing)             \
+    X(the_present_is_wanted_once_for_every_question)    \
+    X(rows_are_those_that_there_are)                    \
     X(nothing_is_taken_after_the_end)                   \
     X(at_the_end_of_the_scene_actions_are_taken)        \
     X(a_world_that_is_not_stepped_is_asked_for_so_much) \

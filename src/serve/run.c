@@ -242,10 +242,12 @@ static void find_until(FilRunSource *run) {
     free(path);
 }
 
-// Only a scene that names no other files: a run shows nothing but what is in it.
+// Only a scene that names no other files, in plain letters or in \u0066 and the like: a run shows
+// nothing but what is in it.
 static void read_scene(FilRunSource *run) {
     const FilResultDef *def = fil_result_def(run->result);
-    if (def->scene == NULL || strstr(def->scene, "file") != NULL) {
+    if (def->scene == NULL || strstr(def->scene, "file") != NULL ||
+        strchr(def->scene, '\\') != NULL) {
         return;
     }
     const char **changes = NULL;
