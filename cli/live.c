@@ -144,7 +144,7 @@ static void tell(CliLive *live, FilStage *stage) {
 void cli_live_fail(CliLive *live, FilStage *stage, const char *why) {
     (void)snprintf(live->trouble, sizeof live->trouble,
                    "%.240s. The world is paused as it was before this step: take back what was too "
-                   "much for it (release, gravity, wind, friction), then go on.",
+                   "much for it, then go on.",
                    why);
     set_running(live, false, fil_stage_world(stage));
     tell(live, stage);

@@ -629,6 +629,18 @@ def a_hand_at_the_end_of_the_world_tears_nothing():
         server.end()
 
 
+def a_hand_whose_browser_is_gone_lets_go():
+    with live("live") as server:
+        server.do(do="grab", rod=0, s=0.1, target=[0.1, 0.01, 0.01])
+        for _ in range(600):  # it takes 5 s; asking would tell that somebody is there
+            with open("live/log.txt", encoding="utf-8") as file:
+                if "the rod is let go" in file.read():
+                    break
+            time.sleep(0.1)
+        assert server.state()["grab"] is None
+        server.end(130)
+
+
 def the_end_of_a_scene_is_a_pause_of_a_live_world():
     """It stays, and goes on beyond; what it writes is what a longer run writes."""
     assert run("run", write(), "--until", "0.123", "--threads", "1", "--out", "longer").returncode == 0
