@@ -118,8 +118,9 @@ static void warn_step(Run *run, const FilStepInfo *info) {
 
 // Time, steps/s, contacts, iterations, worst residual, realtime factor, time left.
 static void show_progress(Run *run, const FilStepInfo *info) {
-    const double now = cli_clock(), spent = fmax(now - run->began, 1e-9);
-    const int64_t done = run->step - run->first, all = run->last_step - run->first;
+    const double now = cli_clock(), spent = fmax(now - run->began - run->session.paused, 1e-9);
+    const int64_t end = run->step > run->last_step ? run->step : run->last_step; // live: beyond it
+    const int64_t done = run->step - run->first, all = end - run->first;
     const int tenths = (int)(10 * done / (all > 0 ? all : 1));
     if (run->live ? now - run->shown < 0.1 : tenths == run->tenths) {
         return;
@@ -130,9 +131,9 @@ static void show_progress(Run *run, const FilStepInfo *info) {
                   "%s  %s  %.4g s of %.4g s  |  %.3g steps/s  |  %d contacts  |  %d it  |  "
                   "residual %.0e  |  %.3gx real time  |  %ld:%02ld:%02ld left%s",
                   run->live ? "\r\x1b[K" : "", run->base, run->from.scene->step * (double)run->step,
-                  run->from.scene->step * (double)run->last_step, rate, info->contact_count,
-                  info->iterations, run->totals.residual, rate * run->from.scene->step,
-                  seconds / 3600, seconds / 60 % 60, seconds % 60, run->live ? "" : "\n");
+                  run->from.scene->step * (double)end, rate, info->contact_count, info->iterations,
+                  run->totals.residual, rate * run->from.scene->step, seconds / 3600,
+                  seconds / 60 % 60, seconds % 60, run->live ? "" : "\n");
     run->shown = now;
     run->tenths = tenths;
 }
@@ -434,7 +435,7 @@ static CliStatus resume_result(Run *run) {
     if (fil_result_step_count(before) >= run->step) {
         status = cli_totals_read(&run->totals, before, run->step);
     }
-    run->idle = run->step >= run->last_step;
+    run->idle = run->step >= run->last_step && !run->options->live; // that may go on beyond it
     run->frame_count = run->idle ? fil_result_frame_count(before) : run->frame_count;
     fil_result_discard(before);
     if (status == CLI_FINE && !run->idle &&
@@ -473,12 +474,26 @@ static bool is_due(const Run *run, double every) {
     return floor(ratio * (double)run->step + 1e-6) > floor(ratio * (double)(run->step - 1) + 1e-6);
 }
 
+// A step failed, and the world is as before it: a run that is watched pauses, others end.
+static CliStatus fail_step(Run *run, FilStatus status, const FilError *error) {
+    if (run->session.live == NULL || status == FIL_E_NO_MEMORY) {
+        return fail(run, error, status == FIL_E_NO_MEMORY ? CLI_BAD_FILE : CLI_NOT_ACCEPTABLE);
+    }
+    if (run->warning_count++ < LOGGED_WARNINGS) {
+        note(run, "step %" PRId64 " failed: %s", run->step + 1, error->text);
+    }
+    clear_line(run);
+    cli_say("%s; the world is paused as it was before this step", error->text);
+    cli_live_fail(&run->session, run->stage, error->text);
+    return CLI_FINE;
+}
+
 static CliStatus take_step(Run *run) {
     FilStepInfo info;
     FilError error;
     FilStatus status = fil_stage_step(run->stage, &info, &error);
     if (status != FIL_OK) {
-        return fail(run, &error, status == FIL_E_NO_MEMORY ? CLI_BAD_FILE : CLI_NOT_ACCEPTABLE);
+        return fail_step(run, status, &error);
     }
     run->step++;
     const FilResultStep step = {.time = fil_world_time(fil_stage_world(run->stage)), .info = info};
@@ -499,22 +514,38 @@ static CliStatus take_step(Run *run) {
     return done;
 }
 
+// A run that is watched has come to the end of its scene: it is saved, and waits.
+static CliStatus reach_end(Run *run) {
+    clear_line(run);
+    cli_say("the end of the scene is reached; go on in the browser, or end with Ctrl-C");
+    note(run, "the end of the scene is reached after step %" PRId64, run->step);
+    const CliStatus status = save_checkpoint(run);
+    cli_live_reach_end(&run->session, run->stage);
+    return status;
+}
+
+// Whether there is a step to take; one that is watched is waited for.
+static bool has_step(Run *run, CliStatus *status) {
+    if (run->session.live == NULL) {
+        return run->step < run->last_step && !cli_is_interrupted();
+    }
+    if (run->step >= run->last_step && !run->session.finished) {
+        *status = reach_end(run);
+    }
+    return *status == CLI_FINE && cli_live_wait(&run->session, run->stage, run->recorder);
+}
+
 static CliStatus take_steps(Run *run) {
     CliStatus status = CLI_FINE;
     if (run->idle) {
         return CLI_FINE;
     }
     run->began = cli_clock();
-    while (status == CLI_FINE && run->step < run->last_step && !cli_is_interrupted()) {
-        if (run->session.live != NULL && !cli_live_wait(&run->session, run->stage, run->recorder)) {
-            break;
-        }
+    while (status == CLI_FINE && has_step(run, &status)) {
         status = take_step(run);
     }
     clear_line(run);
-    if (status == CLI_FINE) {
-        status = cli_live_let_go(&run->session, run->stage);
-    }
+    cli_live_let_go(&run->session, run->stage);
     if (status == CLI_NOT_ACCEPTABLE) { // the world is as it was before the step
         const CliStatus saved = save_checkpoint(run);
         return saved > status ? saved : status;
@@ -532,6 +563,7 @@ static CliStatus take_steps(Run *run) {
 
 // --- the end -------------------------------------------------------------------------------------
 
+// "interrupted": by Ctrl-C; "stopped": by somebody who watched it.
 static void print_summary(const Run *run, bool interrupted) {
     const double time = fil_world_time(fil_stage_world(run->stage));
     if (run->options->json) {
@@ -539,7 +571,9 @@ static void print_summary(const Run *run, bool interrupted) {
         cli_print_json_text(run->path);
         (void)fputs(",\"folder\":", stdout);
         cli_print_json_text(run->folder);
-        (void)printf(",\"outcome\":\"%s\"", interrupted ? "interrupted" : "done");
+        (void)printf(",\"outcome\":\"%s\"", !interrupted           ? "done"
+                                            : run->session.stopped ? "stopped"
+                                                                   : "interrupted");
         cli_print_json_number("time", time);
         cli_print_json_number("frames", (double)run->frame_count);
         cli_print_json_number("unsettled", fil_stage_unsettled_count(run->stage));
@@ -635,6 +669,7 @@ static CliStatus begin_session(Run *run) {
     }
     run->session.running = !run->options->paused;
     run->session.speed = run->options->speed;
+    run->session.until = run->from.scene->step * (double)run->last_step;
     return cli_live_start(&run->session, run->from.scene, run->recorder, run->options->port);
 }
 
@@ -730,9 +765,6 @@ static CliStatus run_run(const CliVerb *verb, int argc, char **argv) {
     }
     if (status == CLI_FINE) {
         status = finish(&run, take_steps(&run));
-        if (status == CLI_FINE && run.session.live != NULL && !run.session.stopped) {
-            cli_live_linger(&run.session, run.stage, run.recorder);
-        }
     }
     status = close_log(&run, status);
     free_run(&run);
@@ -752,7 +784,9 @@ const CliVerb cli_run = {
         "Steps that did not converge are counted and told; with --strict they give status 1.\n"
         "With --live the world can be watched in a browser while it runs, paused, stepped, pulled "
         "at, and given another gravity, wind or friction; every such change is kept in the "
-        "checkpoint, so that --resume goes on to the bit. Ctrl-C ends it as ever.",
+        "checkpoint, so that --resume goes on to the bit. A step that fails, and the end of the "
+        "scene, pause it: it can go on, beyond the end too. Ctrl-C saves and ends it as ever; so "
+        "does the viewer's End, with status 0.",
     .examples = "filum run scene.json\tinto runs/scene\n"
                 "filum run scene.json --until 0.5 --set friction[0].mu=0\ta part of it, changed\n"
                 "filum run scene.json --live\tin a browser, in real time\n"

@@ -29,6 +29,8 @@ static CliStatus serve(FilRunSource *run, const Options *options) {
                               .page = (const char *)cli_page,
                               .page_size = cli_page_size,
                               .source = fil_run_source(run)};
+    FilSourceState state = {.time = 0.0}; // asked for before the server's thread does
+    def.source.state(def.source.self, &state);
     cli_catch_interrupt();
     if (fil_server_start(&def, &server, &error) != FIL_OK) {
         cli_say("%s", error.text);
@@ -36,6 +38,9 @@ static CliStatus serve(FilRunSource *run, const Options *options) {
     }
     const CliStatus status = cli_say_url(server, options->json);
     if (status == CLI_FINE) {
+        if (state.note[0] != '\0') {
+            cli_say("%s", state.note);
+        }
         cli_say("open it in a browser on this machine; Ctrl-C ends");
     }
     while (status == CLI_FINE && !cli_is_interrupted()) {
@@ -97,7 +102,9 @@ const CliVerb cli_view = {
     .summary = "look at a run in a browser",
     .description =
         "Serves a run folder, or a result file, and prints the URL to open in a browser on this "
-        "machine. A run that is being written grows while it is looked at. The server listens on "
+        "machine. A run that is being written grows while it is looked at; one that ends before "
+        "its "
+        "time is told. The server listens on "
         "127.0.0.1 alone and answers only to whoever has the URL, which is another one every time. "
         "Ctrl-C ends it, with status 0.",
     .examples = "filum view runs/scene\tuntil Ctrl-C\n"

@@ -3,6 +3,10 @@
 // Between two steps actions are taken from the queue, in their order, and done. What they change is
 // an event of the stage, so that the run can be resumed to the bit; when it was done is up to the
 // watcher, and so to the clock, which nothing else in a run is.
+//
+// A step that fails does not end the run: the world is as it was before it, and pauses, so that
+// what was too much for it can be taken back. Neither does the scene's end: the world pauses there.
+// Only Ctrl-C and `stop` end a run that is watched.
 #include "live.h"
 
 #include <math.h>
@@ -56,6 +60,7 @@ void cli_live_stop(CliLive *live) {
 }
 
 void cli_live_step(CliLive *live, const FilResultStep *step) {
+    live->trouble[0] = '\0';
     if (live->live != NULL) {
         fil_live_add_step(live->live, step);
     }
@@ -100,11 +105,15 @@ static void act(CliLive *live, FilStage *stage, const FilAction *action) {
     }
 }
 
-// A hand whose owner is gone lets go.
+// A hand whose owner is gone lets go; one whose target is far away comes closer to it.
 static void check_hand(CliLive *live, FilStage *stage) {
     if (fil_world_grab(fil_stage_world(stage), NULL, NULL) != NULL &&
         fil_live_silence(live->live) > alone) {
         act(live, stage, &(FilAction){.kind = FIL_ACTION_RELEASE});
+    }
+    FilError error;
+    if (fil_live_follow(live->live, stage, &error) != FIL_OK) {
+        (void)snprintf(live->error, sizeof live->error, "%.250s", error.text);
     }
 }
 
@@ -117,10 +126,34 @@ static void show(CliLive *live, FilRecorder *recorder) {
     }
 }
 
-static void tell(CliLive *live, FilStage *stage, bool finished) {
+static void tell(CliLive *live, FilStage *stage) {
+    const bool at_end = live->finished && !live->running;
+    const FilLiveNews news = {.running = live->running,
+                              .finished = live->finished,
+                              .ended = live->ended,
+                              .until = live->until,
+                              .error = live->error[0] != '\0' ? live->error : live->trouble,
+                              .note = live->ended ? "The run has ended, and is saved."
+                                      : at_end    ? "The end of the scene is reached, and saved. "
+                                                    "Go on to see what comes after it."
+                                                  : NULL};
     live->shown = cli_clock();
-    fil_live_publish(live->live, fil_stage_world(stage), live->running && !finished, finished,
-                     live->error[0] != '\0' ? live->error : NULL);
+    fil_live_publish(live->live, fil_stage_world(stage), &news);
+}
+
+void cli_live_fail(CliLive *live, FilStage *stage, const char *why) {
+    (void)snprintf(live->trouble, sizeof live->trouble,
+                   "%.240s. The world is paused as it was before this step: take back what was too "
+                   "much for it, then go on.",
+                   why);
+    set_running(live, false, fil_stage_world(stage));
+    tell(live, stage);
+}
+
+void cli_live_reach_end(CliLive *live, FilStage *stage) {
+    live->finished = true;
+    set_running(live, false, fil_stage_world(stage));
+    tell(live, stage);
 }
 
 // Seconds until the next step is due; below 0: it is late.
@@ -143,15 +176,33 @@ CliStatus cli_live_announce(CliLive *live, FilStage *stage, FilRecorder *recorde
         fil_live_set_now(live->live, &frame);
     }
     set_running(live, live->running, fil_stage_world(stage));
-    tell(live, stage, false);
-    return cli_say_url(live->server, json);
+    tell(live, stage);
+    const CliStatus status = cli_say_url(live->server, json);
+    if (status == CLI_FINE) {
+        cli_say("open it in a browser on this machine; Ctrl-C saves and ends");
+    }
+    return status;
+}
+
+// Wait for an action, for as long as there is time, and do it.
+static bool take_action(CliLive *live, FilStage *stage, double seconds) {
+    FilAction action;
+    const double began = cli_clock();
+    const bool there = fil_live_take(live->live, seconds, &action);
+    if (!live->running) {
+        live->paused += cli_clock() - began;
+    }
+    if (there) {
+        act(live, stage, &action);
+    }
+    return there;
 }
 
 bool cli_live_wait(CliLive *live, FilStage *stage, FilRecorder *recorder) {
     const FilWorld *world = fil_stage_world(stage);
     show(live, recorder);
     if (!live->running) { // a single step: nobody waits for what came of it
-        tell(live, stage, false);
+        tell(live, stage);
     }
     while (!cli_is_interrupted() && !live->stopped) {
         double left = 0.0;
@@ -160,17 +211,12 @@ bool cli_live_wait(CliLive *live, FilStage *stage, FilRecorder *recorder) {
         } else if (live->speed > 0.0) {
             left = fmin(nap, time_left(live, world));
         }
-        FilAction action;
-        bool acted = false;
         // one at a time, so that a single step comes before what was asked after it
-        if (!live->single && fil_live_take(live->live, left, &action)) {
-            act(live, stage, &action);
-            acted = true;
-        }
+        const bool acted = !live->single && take_action(live, stage, left);
         check_hand(live, stage);
         show(live, recorder);
         if (acted || !live->running || cli_clock() - live->shown > telling) {
-            tell(live, stage, false);
+            tell(live, stage);
         }
         if (live->single) {
             live->single = false;
@@ -183,28 +229,11 @@ bool cli_live_wait(CliLive *live, FilStage *stage, FilRecorder *recorder) {
     return false;
 }
 
-CliStatus cli_live_let_go(CliLive *live, FilStage *stage) {
+void cli_live_let_go(CliLive *live, FilStage *stage) {
     if (live->live != NULL) {
+        live->ended = true;
+        live->running = false;
         act(live, stage, &(FilAction){.kind = FIL_ACTION_RELEASE});
-        tell(live, stage, false);
-    }
-    return CLI_FINE;
-}
-
-void cli_live_linger(CliLive *live, FilStage *stage, FilRecorder *recorder) {
-    live->running = false;
-    cli_say("the run has come to its end; Ctrl-C ends the viewer");
-    while (!cli_is_interrupted() && !live->stopped) {
-        FilAction action;
-        tell(live, stage, true);
-        show(live, recorder);
-        if (fil_live_take(live->live, nap, &action)) {
-            if (action.kind == FIL_ACTION_STOP) {
-                live->stopped = true;
-            } else {
-                (void)snprintf(live->error, sizeof live->error,
-                               "the run has come to its end; nothing moves any more");
-            }
-        }
+        tell(live, stage);
     }
 }

@@ -14,12 +14,17 @@ typedef struct CliLive {
     FilServer *server;
     FilResultDef def;
     bool running;
-    bool single;  // one step, then it pauses again
-    bool stopped; // somebody asked it to end
-    double speed; // of the world's time beside ours; 0: as fast as it goes
+    bool single;   // one step, then it pauses again
+    bool stopped;  // somebody asked it to end
+    bool finished; // the scene's end was reached
+    bool ended;    // there will be no more steps
+    double until;  // s, the scene's end
+    double speed;  // of the world's time beside ours; 0: as fast as it goes
     double anchor_clock, anchor_time;
-    double shown; // of the clock: when the state was last told
-    char error[256];
+    double shown;      // of the clock: when the state was last told
+    double paused;     // s of the clock that were spent paused
+    char error[256];   // an action that was not done
+    char trouble[512]; // the step that failed, until one does not
 } CliLive;
 
 /// Serve the world that `recorder` records, before anything of the run is written. What goes wrong
@@ -32,15 +37,17 @@ CliStatus cli_live_announce(CliLive *live, FilStage *stage, FilRecorder *recorde
 /// it is to end.
 bool cli_live_wait(CliLive *live, FilStage *stage, FilRecorder *recorder);
 
+/// The step to come failed, and the world is as it was before: pause, and tell why.
+void cli_live_fail(CliLive *live, FilStage *stage, const char *why);
+/// The scene's end is reached: pause. Whoever goes on goes beyond it.
+void cli_live_reach_end(CliLive *live, FilStage *stage);
+
 /// Tell a step, a frame.
 void cli_live_step(CliLive *live, const FilResultStep *step);
 void cli_live_frame(CliLive *live, const FilFrame *frame);
 
-/// The hand lets go, before the world is saved for the last time.
-CliStatus cli_live_let_go(CliLive *live, FilStage *stage);
-
-/// The run has come to its end: go on showing it until Ctrl-C, or until somebody ends it.
-void cli_live_linger(CliLive *live, FilStage *stage, FilRecorder *recorder);
+/// There will be no more steps: the hand lets go, before the world is saved for the last time.
+void cli_live_let_go(CliLive *live, FilStage *stage);
 
 void cli_live_stop(CliLive *live);
 

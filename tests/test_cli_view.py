@@ -48,6 +48,8 @@ class Server:
         self.process = subprocess.Popen([FILUM, *arguments], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         self.url = self.process.stdout.readline().decode().strip()
+        if "--json" in arguments:
+            self.url = json.loads(self.url)["url"]
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", self.url)
         if not found:
             self.process.kill()
@@ -235,7 +237,8 @@ def strangers_are_turned_away():
         assert nothing[0] == 404
         wrong = "0" * 32
         for path in (f"/{wrong}/", f"/{wrong}/api/run", "/api/run", "/favicon.ico", "/etc/passwd",
-                     "/../../../../etc/passwd", f"/{server.token}", "/%2e%2e/%2e%2e/etc/passwd"):
+                     "/../../../../etc/passwd", f"/{wrong}", f"/{server.token}0", f"/{server.token}0/",
+                     f"/{server.token[:-1]}", f"/{server.token[1:]}0/", "/%2e%2e/%2e%2e/etc/passwd"):
             assert server.ask(path, whole=True) == nothing, path
         for path in ("../../../../etc/passwd", "..%2f..%2fetc/passwd", "api/../../../etc/passwd",
                      "fake.h5", "api/frame/../../fake.h5"):
@@ -255,6 +258,65 @@ def strangers_are_turned_away():
         assert server.ask("api/do", "POST", b"x" * 65537, headers=as_json)[0] == 413
         server.get("api/state")
         server.end()
+
+
+def the_url_without_its_last_slash_leads_to_the_page():
+    with Server("view", fake()) as server:
+        for path in (f"/{server.token}", f"/{server.token}?dark"):
+            for method in ("GET", "HEAD"):
+                assert server.ask(path, method, whole=True)[0] == 302
+                assert server.headers["Location"] == f"/{server.token}/"
+        assert server.ask(f"/{server.token}", whole=True, host="evil.com")[0] == 403
+        assert "Location" not in server.headers
+        server.ask("/" + "0" * 32, whole=True)
+        assert "Location" not in server.headers
+        server.end()
+
+
+def a_body_may_have_64_kib():
+    headers = {"Content-Type": "application/json; charset=utf-8"}
+    with live("live") as server:
+        body = b'{"do":"pause"' + b" " * (65536 - 14) + b"}"
+        assert server.ask("api/do", "POST", body, headers=headers)[0] == 200
+        assert server.ask("api/do", "POST", body + b" ", headers=headers)[0] == 413
+        for kind in ("application/jsonp", "application/jso", "text/json", ""):
+            assert server.ask("api/do", "POST", b'{"do":"pause"}',
+                              headers={"Content-Type": kind})[0] == 415, kind
+        assert server.ask("api/do", "POST", b'{"do":"pause"}', headers={
+            **headers, "Origin": f"http://127.0.0.1:{server.port}"})[0] == 200
+        for origin in ("null", "", f"http://127.0.0.1:{server.port + 1}",
+                       f"https://127.0.0.1:{server.port}", f"http://127.0.0.1:{server.port}/"):
+            assert server.ask("api/do", "POST", b'{"do":"pause"}',
+                              headers={**headers, "Origin": origin})[0] == 403, origin
+            assert server.ask("api/run", headers={"Origin": origin})[0] == 403, origin
+        server.end(130)
+
+
+def only_this_machine_is_listened_to():
+    """Linux gives all of 127.x.x.x to whoever listens everywhere."""
+    with Server("view", fake()) as server:
+        try:
+            socket.create_connection(("127.0.0.2", server.port), timeout=30).close()
+        except ConnectionRefusedError:
+            server.end()
+            return
+        raise AssertionError("it listens beside 127.0.0.1")
+
+
+def a_scene_that_names_files_is_not_read():
+    """The run shows what is in it, and nothing else of the disk."""
+    with open("tetra.obj", "w", encoding="utf-8") as file:
+        file.write("v 0 0 -1\nv 1 0 -1\nv 0 1 -1\nv 0 0 -2\nf 1 2 3\nf 1 4 2\nf 2 4 3\nf 1 3 4\n")
+    solid = {"shape": "mesh", "file": "tetra.obj", "material": "skin"}
+    for name, solids in (("with", [solid]), ("without", [])):
+        path = write("scene.json", obstacles=solids)
+        done = run("run", path, "--until", "0.002", "--out", name, "--threads", "1")
+        assert done.returncode == 0, done.err
+        with Server("view", name) as server:
+            about = json.loads(server.get("api/run"))
+            assert about["materials"] == ([] if solids else ["hair", "skin"]), about["materials"]
+            assert about["meshCount"] == len(solids)
+            server.end()
 
 
 def garbage_does_no_harm():
@@ -459,11 +521,13 @@ def a_live_world_is_paused_stepped_and_changed():
         assert state["frames"] == 21 and state["steps"] == 100 and not state["running"]
         assert len(server.get("api/energies")) == 21 * 56
         server.end()
+    assert "open it in a browser on this machine; Ctrl-C saves and ends" in server.err, server.err
     assert "done at 0.1 s: 100 steps, 21 frames" in server.out, server.out
     with open("live/log.txt", encoding="utf-8") as file:
         log = file.read()
     for line in ("gravity becomes (0, 1, -5)", "friction of skin and hair becomes 0.8",
-                 "rods[0] at 1 of its length is pulled to", "let go"):
+                 "rods[0] at 1 of its length is pulled to (0.08, 0.02, 0.03), with n1 turned to (",
+                 "let go", "the end of the scene is reached after step 100"):
         assert line in log, log
 
 
@@ -516,11 +580,163 @@ def a_live_world_refuses_what_makes_no_sense():
                             (b'{"do":"grab","rod":7,"s":0,"target":[0,0,0]}', "rod is 7"),
                             (b'{"do":"grab","rod":0,"s":9,"target":[0,0,0]}', "s is 9"),
                             (b'{"do":"friction","a":"x","b":"hair","mu":1}', "material"),
+                            (b'{"do":"step","count":5}', 'step has no "count"'),
+                            (b'{"do":"gravity","value":[0,0,-1e9]}', "at most 100000 m/s^2"),
                             (b'{"do":"gravity","value":[0,0,1e400]}', "")):
             status, data = server.ask("api/do", "POST", body, headers=headers)
             assert status == 400 and words in json.loads(data)["error"], (body, status, data)
         server.do(do="stop")
         assert server.process.wait(60) == 0
+
+
+def a_step_that_fails_pauses_a_live_world():
+    """Too much for it comes from an event; gravity is given back, and it goes on."""
+    write("fail.json", events=[{"time": 0.03, "gravity": [0, 0, -1e12]}])
+    with Server("run", "fail.json", "--live", "--speed", "0", "--threads", "1", "--out",
+                "live") as server:
+        server.wait(lambda state: state["error"] is not None)
+        state = server.state()
+        assert "leaves the range of numbers" in state["error"], state
+        assert "paused as it was before this step" in state["error"], state
+        assert not state["running"] and not state["finished"] and state["growing"], state
+        assert state["steps"] == 30 and abs(state["time"] - 0.03) < 1e-12, state
+        server.do(do="step")  # once more, and it is still there
+        server.do(do="pause")
+        server.wait(lambda state: "leaves the range" in state["error"] and state["steps"] == 30)
+        server.do(do="gravity", value=[0, 0, -9.81])
+        server.do(do="resume")
+        server.wait(lambda state: state["finished"])
+        assert server.state()["error"] is None and server.state()["steps"] == 100
+        server.end()
+    assert "paused as it was before this step" in server.err, server.err
+    with open("live/log.txt", encoding="utf-8") as file:
+        assert "step 31 failed: at time" in file.read()
+    told = set()  # nobody watches: it ends, before the step that failed, and so it does once more
+    for more in ((), ("--resume",)):
+        done = run("run", "fail.json", "--threads", "1", "--out", "unseen", *more)
+        assert done.returncode == 1, done.err
+        told.add(done.err.splitlines()[-1])
+    assert len(told) == 1 and "leaves the range" in told.pop()
+
+
+def a_hand_at_the_end_of_the_world_tears_nothing():
+    with live("live", "--speed", "0") as server:
+        server.do(do="grab", rod=0, s=0.1, target=[0, 1000, 0])
+        server.do(do="resume")
+        server.wait(lambda state: state["error"] is not None or state["finished"])
+        state = server.state()
+        assert state["error"] is None and state["grab"]["target"][1] < 0.6, state
+        server.end()
+
+
+def a_hand_whose_browser_is_gone_lets_go():
+    with live("live") as server:
+        server.do(do="grab", rod=0, s=0.1, target=[0.1, 0.01, 0.01])
+        for _ in range(600):  # it takes 5 s; asking would tell that somebody is there
+            with open("live/log.txt", encoding="utf-8") as file:
+                if "the rod is let go" in file.read():
+                    break
+            time.sleep(0.1)
+        assert server.state()["grab"] is None
+        server.end(130)
+
+
+def the_end_of_a_scene_is_a_pause_of_a_live_world():
+    """It stays, and goes on beyond; what it writes is what a longer run writes."""
+    assert run("run", write(), "--until", "0.123", "--threads", "1", "--out", "longer").returncode == 0
+    with live("live", "--speed", "0") as server:
+        server.do(do="resume")
+        server.wait(lambda state: state["finished"])
+        state = server.state()
+        assert state["growing"] and not state["running"] and state["steps"] == 100, state
+        assert "end of the scene" in state["note"] and state["until"] == 0.1, state
+        assert os.path.exists("live/checkpoint.bin")
+        step(server, 23)
+        state = server.state()
+        assert state["finished"] and abs(state["time"] - 0.123) < 1e-12, state
+        server.do(do="stop")
+        out, _ = server.process.communicate(timeout=60)
+        assert server.process.returncode == 0 and b"done at 0.123 s: 123 steps" in out, out
+    same("longer/result.h5", "live/result.h5")
+    with Server("run", "scene.json", "--live", "--threads", "1", "--out", "live", "--resume") as server:
+        server.wait(lambda state: state["finished"] and not state["running"])
+        step(server, 2)
+        server.end()
+    assert "done at 0.125 s: 125 steps" in server.out, server.out
+    done = run("run", "scene.json", "--out", "live", "--resume", "--threads", "1")
+    assert done.returncode == 0 and "done at 0.125 s" in done.out, done.out
+
+
+def an_end_says_who_asked_for_it():
+    with live("stopped", "--json") as server:
+        step(server, 3)
+        server.do(do="stop")
+        out, err = server.process.communicate(timeout=60)
+        assert server.process.returncode == 0 and b"--resume" in err, err
+        assert json.loads(out)["outcome"] == "stopped", out
+    with live("interrupted", "--json") as server:
+        step(server, 3)
+        server.end(130)
+        assert json.loads(server.out)["outcome"] == "interrupted", server.out
+    with live("done", "--json") as server:
+        server.do(do="resume")
+        server.wait(lambda state: state["finished"])
+        server.do(do="stop")
+        out, err = server.process.communicate(timeout=60)
+        assert server.process.returncode == 0 and b"--resume" not in err, err
+        assert json.loads(out)["outcome"] == "done", out
+
+
+def a_pause_is_no_part_of_the_progress():
+    with live("live", "--speed", "0") as server:
+        time.sleep(1)  # 10 steps in more than that would be less than 10 steps/s
+        server.do(do="resume")
+        server.wait(lambda state: state["finished"])
+        server.end()
+    rate = re.search(r"0\.01 s of 0\.1 s  \|  (\S+) steps/s", server.err)
+    assert rate and float(rate[1]) > 10, server.err
+
+
+def a_run_that_ends_before_its_time_is_told():
+    with live("killed") as writer:
+        step(writer, 45)
+        with Server("view", "killed") as server:
+            state = server.state()
+            assert state["growing"] and not state["finished"] and state["note"] is None, state
+            assert state["until"] == 0.1, state
+            writer.process.kill()
+            writer.process.wait()
+            server.wait(lambda state: not state["growing"])
+            state = server.state()
+            assert not state["finished"] and "stops at 0.045 s of 0.1 s" in state["note"], state
+            server.end()
+    with Server("view", "killed") as server:  # which was mended meanwhile
+        state = server.state()
+        assert not state["growing"] and not state["finished"] and state["error"] is None, state
+        assert "not finished" in state["note"] and "--resume" in state["note"], state
+        server.end()
+        assert "stops at 0.045 s of 0.1 s" in server.err, server.err
+    assert run("run", "scene.json", "--out", "killed", "--resume", "--threads", "1").returncode == 0
+    with Server("view", "killed/result.h5") as server:
+        state = server.state()
+        assert state["finished"] and state["note"] is None and state["until"] == 0.1, state
+        server.end()
+        assert "not finished" not in server.err
+    with live("almost", "--until", "0.01") as writer:  # one step is missing
+        step(writer, 9)
+        writer.end(130)
+    with Server("view", "almost") as server:
+        assert not server.state()["finished"] and "0.009 s of 0.01 s" in server.state()["note"]
+        server.end()
+    # gone on with, for longer than it was begun for, and killed
+    with Server("run", "scene.json", "--out", "killed", "--resume", "--threads", "1", "--until", "0.2",
+                "--live", "--paused") as writer:
+        step(writer, 25)
+        writer.process.kill()
+    with Server("view", "killed") as server:
+        state = server.state()
+        assert not state["finished"] and state["until"] == 0.2 and "of 0.2 s" in state["note"], state
+        server.end()
 
 
 def live_options_need_live():

@@ -184,7 +184,8 @@ typedef struct FilStepInfo {
 } FilStepInfo;
 
 /// Advance by def.step. Fails only for want of memory or when a body leaves the range of numbers;
-/// the world is then as before the step. `info` may be NULL.
+/// the world is then as before the step, its state to the bit (the list of contacts is as after
+/// fil_world_set_state()). `info` may be NULL.
 FIL_API FIL_MUST_CHECK FilStatus fil_world_step(FilWorld *world, FilStepInfo *info,
                                                 FilError *error);
 

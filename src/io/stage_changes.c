@@ -52,9 +52,15 @@ static void tell(const FilStage *stage, const FilChange *change) {
                 stage->scene->materials[change->a].name, stage->scene->materials[change->b].name,
                 change->mu);
     } else if (change->kind == FIL_CHANGE_GRAB) {
+        char turn[96] = "";
+        if (change->grab.turning) {
+            const double *axis = change->grab.axis;
+            (void)snprintf(turn, sizeof turn, ", with n1 turned to (%g, %g, %g)", axis[0], axis[1],
+                           axis[2]);
+        }
         fil_log(log, FIL_LOG_INFO,
-                "change at %g s: rods[%d] at %g of its length is pulled to (%g, %g, %g)", time,
-                change->grab.rod, change->grab.part, v[0], v[1], v[2]);
+                "change at %g s: rods[%d] at %g of its length is pulled to (%g, %g, %g)%s", time,
+                change->grab.rod, change->grab.part, v[0], v[1], v[2], turn);
     } else if (change->kind == FIL_CHANGE_LET_GO) {
         fil_log(log, FIL_LOG_INFO, "change at %g s: the rod is let go", time);
     } else {

@@ -6,6 +6,7 @@
 
 #include "frames.h"
 
+#include <math.h>
 #include <string.h>
 
 static const int64_t most_times = 1000000, most_rows = 100000;
@@ -182,6 +183,16 @@ static void answer_mesh(const FilSource *source, int64_t index, FilAnswer *out) 
 
 // --- what changes --------------------------------------------------------------------------------
 
+// A sentence, or null.
+static void put_sentence(FilBytes *body, const char *key, const char *sentence) {
+    put_key(body, key);
+    if (sentence[0] != '\0') {
+        fil_bytes_text(body, sentence);
+    } else {
+        fil_bytes_add(body, "null", 4);
+    }
+}
+
 static void answer_state(const FilSource *source, FilAnswer *out) {
     FilSourceState state = {.time = 0.0};
     FilBytes *body = &out->body;
@@ -190,12 +201,9 @@ static void answer_state(const FilSource *source, FilAnswer *out) {
     fil_bytes_format(body, "{\"frames\":%lld,\"steps\":%lld,\"growing\":%s,\"finished\":%s",
                      (long long)state.frame_count, (long long)state.step_count,
                      state.growing ? "true" : "false", state.finished ? "true" : "false");
-    put_key(body, "error");
-    if (state.error[0] != '\0') {
-        fil_bytes_text(body, state.error);
-    } else {
-        fil_bytes_add(body, "null", 4);
-    }
+    put_number(body, "until", state.until > 0.0 ? state.until : (double)NAN); // which becomes null
+    put_sentence(body, "error", state.error);
+    put_sentence(body, "note", state.note);
     put_number(body, "time", state.time);
     fil_bytes_format(body, ",\"running\":%s", state.running ? "true" : "false");
     fil_bytes_add(body, state.more.data, state.more.size);
@@ -300,7 +308,10 @@ void fil_answer_do(const FilSource *source, const char *bytes, size_t size, FilA
         status = source->act(source->self, &action, &error);
     }
     if (status != FIL_OK) {
-        fil_answer_error(status == FIL_E_NO_MEMORY ? 500 : 400, error.text, out);
+        fil_answer_error(status == FIL_E_NO_MEMORY ? 500
+                         : status == FIL_E_IO      ? 409
+                                                   : 400,
+                         error.text, out);
     } else {
         out->status = 200;
         out->type = "application/json";

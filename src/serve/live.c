@@ -1,4 +1,12 @@
 // live.c - a world that runs now, as a source of answers.
+//
+// The hand. Its spring pulls in proportion to the distance, so a target at the other end of the
+// world would tear a hair apart. It therefore reaches five lengths of the rod, from the point that
+// it holds: a target farther away is taken at that distance, in its direction, and again as soon as
+// the rod has come half of the way. So force and speed are bounded, and the rod gets there all the
+// same.
+//
+// The end. Once `stop` was asked for, or the run has ended otherwise, nothing more is taken.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "live.h"
 
@@ -15,6 +23,7 @@
 
 enum { QUEUE = 64 };
 static const double patience = 0.025; // s: how long a request waits for the present
+static const double reach = 5.0;      // of the hand, in lengths of the rod
 
 typedef struct Kept {
     int64_t index;
@@ -29,6 +38,8 @@ typedef struct Hand {
     double part;
     FilGrab grab;
     double side[3], along[3]; // where n1 would point if nobody turned it, and the tangent then
+    FilAction wanted;         // what was asked of it last
+    bool behind;              // its target is farther away than it reaches
 } Hand;
 
 struct FilLive {
@@ -52,6 +63,7 @@ struct FilLive {
     FilSourceState state; // `more` is a text of its own
     FilAction queue[QUEUE];
     int queue_first, queue_count;
+    bool ended;
     double asked; // of the clock
 };
 
@@ -257,12 +269,16 @@ static void put_grab(const FilLive *live, const FilWorld *world, FilBytes *body)
     fil_bytes_add(body, "}", 1);
 }
 
-void fil_live_publish(FilLive *live, const FilWorld *world, bool running, bool finished,
-                      const char *error) {
+static void copy_sentence(const char *sentence, char *to, size_t size) {
+    (void)snprintf(to, size, "%s", sentence != NULL ? sentence : "");
+}
+
+void fil_live_publish(FilLive *live, const FilWorld *world, const FilLiveNews *news) {
     FilSourceState state = {.time = fil_world_time(world),
-                            .running = running,
-                            .finished = finished,
-                            .growing = !finished};
+                            .running = news->running,
+                            .finished = news->finished,
+                            .until = news->until,
+                            .growing = !news->ended};
     double gravity[3], wind[3];
     fil_world_get_gravity(world, gravity);
     fil_world_get_wind(world, wind);
@@ -272,12 +288,12 @@ void fil_live_publish(FilLive *live, const FilWorld *world, bool running, bool f
     fil_bytes_vector(&state.more, wind);
     put_friction(world, live->scene, &state.more);
     put_grab(live, world, &state.more);
-    if (error != NULL) {
-        (void)snprintf(state.error, sizeof state.error, "%.500s", error);
-    }
+    copy_sentence(news->error, state.error, sizeof state.error);
+    copy_sentence(news->note, state.note, sizeof state.note);
     hold(live);
     char *before = live->state.more.data;
     live->state = state;
+    live->ended = live->ended || news->ended;
     let_go(live);
     free(before);
 }
@@ -325,6 +341,20 @@ static void carry(const double before[3], const double after[3], double side[3])
     fil_add3(1.0 / (1.0 + cosine), twice, side);
 }
 
+// Lay the target of the hand, which holds the rod at `from`, where it reaches.
+static void aim(Hand *hand, const double from[3], double most) {
+    double way[3];
+    fil_copy3(hand->wanted.value, way);
+    fil_add3(-1.0, from, way);
+    const double distance = fil_norm3(way);
+    hand->behind = distance > most;
+    fil_copy3(hand->wanted.value, hand->grab.target);
+    if (hand->behind) {
+        fil_copy3(from, hand->grab.target);
+        fil_add3(most / distance, way, hand->grab.target);
+    }
+}
+
 static FilStatus move_hand(FilLive *live, FilWorld *world, const FilAction *action,
                            FilError *error) {
     Hand *hand = &live->hand;
@@ -347,7 +377,8 @@ static FilStatus move_hand(FilLive *live, FilWorld *world, const FilAction *acti
     for (int k = 0; k < 3; k++) {
         hand->grab.axis[k] = cos(action->twist) * hand->side[k] + sin(action->twist) * across[k];
     }
-    fil_copy3(action->value, hand->grab.target);
+    hand->wanted = *action;
+    aim(hand, pose.position, reach * fil_rod_length(rod));
     hand->grab.turning = hand->grab.turning || action->twist != 0.0;
     return FIL_OK;
 }
@@ -383,6 +414,23 @@ FilStatus fil_live_apply(FilLive *live, FilStage *stage, const FilAction *action
     return fil_stage_change(stage, &change, error);
 }
 
+FilStatus fil_live_follow(FilLive *live, FilStage *stage, FilError *error) {
+    const Hand *hand = &live->hand;
+    const FilWorld *world = fil_stage_world(stage);
+    if (!hand->held || !hand->behind || fil_world_grab(world, NULL, NULL) == NULL) {
+        return FIL_OK;
+    }
+    const FilRod *rod = fil_world_rod(fil_stage_world(stage), hand->rod);
+    FilPose pose;
+    fil_rod_at(rod, hand->part * fil_rod_length(rod), &pose, NULL);
+    fil_add3(-1.0, hand->grab.target, pose.position);
+    if (fil_norm3(pose.position) > 0.5 * reach * fil_rod_length(rod)) {
+        return FIL_OK;
+    }
+    const FilAction again = hand->wanted;
+    return fil_live_apply(live, stage, &again, error);
+}
+
 // --- the source ----------------------------------------------------------------------------------
 
 static void get_state(void *self, FilSourceState *state) {
@@ -390,8 +438,10 @@ static void get_state(void *self, FilSourceState *state) {
     hold(live);
     live->asked = read_clock();
     *state = live->state;
+    state->growing = state->growing && !live->ended; // from the moment that it was asked to end
     state->more = (FilBytes){.data = NULL};
     fil_bytes_add(&state->more, live->state.more.data, live->state.more.size);
+    state->more.failed = state->more.failed || live->state.more.failed;
     state->frame_count = live->frame_count;
     state->step_count = live->step_count;
     let_go(live);
@@ -517,15 +567,18 @@ static FilStatus act(void *self, const FilAction *action, FilError *error) {
     hold(live);
     live->asked = read_clock();
     const int last = (live->queue_first + live->queue_count + QUEUE - 1) % QUEUE;
-    if (live->queue_count > 0 && action->kind == FIL_ACTION_GRAB &&
-        live->queue[last].kind == FIL_ACTION_GRAB && live->queue[last].rod == action->rod &&
-        live->queue[last].s == action->s) {
+    if (live->ended) {
+        status = fil_fail(error, FIL_E_IO, "the run has ended; nothing moves any more");
+    } else if (live->queue_count > 0 && action->kind == FIL_ACTION_GRAB &&
+               live->queue[last].kind == FIL_ACTION_GRAB && live->queue[last].rod == action->rod &&
+               live->queue[last].s == action->s) {
         live->queue[last] = *action; // the hand moved on before the world saw it
     } else if (live->queue_count == QUEUE) {
-        status = fil_fail(error, FIL_E_ARGUMENT, "the world has not done what it was asked before");
+        status = fil_fail(error, FIL_E_IO, "the world has not done what it was asked before");
     } else {
         live->queue[(live->queue_first + live->queue_count) % QUEUE] = *action;
         live->queue_count++;
+        live->ended = action->kind == FIL_ACTION_STOP;
     }
     (void)pthread_cond_signal(&live->wake);
     let_go(live);

@@ -32,9 +32,18 @@ void fil_live_add_frame(FilLive *live, const FilFrame *frame);
 bool fil_live_is_wanted(FilLive *live);
 void fil_live_set_now(FilLive *live, const FilFrame *frame);
 
-/// Tell the state of the world. `error` NULL: none.
-void fil_live_publish(FilLive *live, const FilWorld *world, bool running, bool finished,
-                      const char *error);
+// How a run stands.
+typedef struct FilLiveNews {
+    bool running;
+    bool finished;     // the scene's end is reached; it may go on beyond
+    bool ended;        // it takes no more steps, and nothing more is asked of it
+    double until;      // s, the scene's end
+    const char *error; // what went wrong, NULL: nothing
+    const char *note;  // what there is to know about its end, NULL: nothing
+} FilLiveNews;
+
+/// Tell the state of the world.
+void fil_live_publish(FilLive *live, const FilWorld *world, const FilLiveNews *news);
 
 /// The next action; waits up to `seconds` for one. False: there is none.
 bool fil_live_take(FilLive *live, double seconds, FilAction *action);
@@ -42,6 +51,9 @@ bool fil_live_take(FilLive *live, double seconds, FilAction *action);
 /// Do what an action asks of the world; actions about running or not are left to the caller.
 FIL_MUST_CHECK FilStatus fil_live_apply(FilLive *live, FilStage *stage, const FilAction *action,
                                         FilError *error);
+
+/// The hand reaches a target that is far away step by step: see live.c. To be called before a step.
+FIL_MUST_CHECK FilStatus fil_live_follow(FilLive *live, FilStage *stage, FilError *error);
 
 /// Seconds since somebody last asked for anything.
 double fil_live_silence(FilLive *live);

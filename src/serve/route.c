@@ -45,16 +45,16 @@ static bool read_count(Part part, int64_t *value) {
     return part.size > 0;
 }
 
-// In the same time wherever they differ.
+// Whether an address begins with / and the token: in the same time wherever they differ.
 static bool has_token(Part address, const char *token) {
     unsigned differ = 0;
-    if (address.size < FIL_TOKEN_SIZE + 2 || address.at[0] != '/') {
+    if (address.size < FIL_TOKEN_SIZE + 1 || address.at[0] != '/') {
         return false;
     }
     for (size_t k = 0; k < FIL_TOKEN_SIZE; k++) {
         differ |= (unsigned char)address.at[k + 1] ^ (unsigned char)token[k];
     }
-    return differ == 0 && address.at[FIL_TOKEN_SIZE + 1] == '/';
+    return differ == 0;
 }
 
 // The next of the names in a list, which commas or %2C separate.
@@ -119,8 +119,17 @@ int fil_route_read(const char *address, size_t size, const char *token, FilRoute
     if (!has_token(rest, token)) {
         return 404;
     }
-    rest.at += FIL_TOKEN_SIZE + 2;
-    rest.size -= FIL_TOKEN_SIZE + 2;
+    rest.at += FIL_TOKEN_SIZE + 1;
+    rest.size -= FIL_TOKEN_SIZE + 1;
+    if (rest.size == 0 || rest.at[0] == '?') {
+        *why = "the address of the page ends with a /";
+        return 302;
+    }
+    if (rest.at[0] != '/') {
+        return 404;
+    }
+    rest.at++;
+    rest.size--;
     const Part path = cut(&rest, '?');
     for (int k = 0; k < FIL_ROUTE_COUNT; k++) {
         const size_t length = strlen(paths[k]);

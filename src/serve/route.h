@@ -49,8 +49,9 @@ typedef struct FilRoute {
 } FilRoute;
 
 /// Read the address of a request, "/TOKEN/api/frame/3?with=position", `size` bytes. Returns 200, or
-/// 404 or 400 with the sentence that says why. What does not begin with the token is never looked
-/// at further, and every such address gets the same 404.
+/// 404 or 400 with the sentence that says why, or 302: it is the page's, but for the / at its end.
+/// What does not begin with the token is never looked at further, and every such address gets the
+/// same 404.
 int fil_route_read(const char *address, size_t size, const char *token, FilRoute *route,
                    const char **why);
 

@@ -3,6 +3,9 @@
 // HDF5 takes what lies beyond the end of a file for zeros, so a finished file that was cut off must
 // be told by its size.
 //
+// Whether a run is finished is told by the end that was planned: a writer that was killed leaves no
+// mark once its file is mended, but run.json, or the options in the file, have `until`.
+//
 // HDF5 is called by one thread at a time: by the server's, once the source is made. A file that
 // cannot be read any more (cut off, disk gone) is told as the state's error; what was read before
 // stays in the browser, and reading is tried again with every request.
@@ -12,7 +15,9 @@
 #include "base/error.h"
 #include "frames.h"
 #include "io/json.h"
+#include "io/load.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +31,7 @@ struct FilRunSource {
     bool has_tension, has_elastic;
     char *path;
     int64_t size; // bytes of the file when it was whole; 0: it grows
+    double until; // s, the end that was planned; 0: not known
     char error[512];
 };
 
@@ -77,12 +83,27 @@ static FilStatus check_size(FilRunSource *run, FilError *error) {
                           run->path);
 }
 
+// What is known of the end of a run that nobody writes any more.
+static void tell_end(const FilRunSource *run, FilSourceState *state) {
+    const double step = fil_result_def(run->result)->step;
+    const double last = fmax(state->time, step * (double)state->step_count);
+    state->finished = last > run->until - 0.5 * step;
+    if (!state->finished) {
+        (void)snprintf(
+            state->note, sizeof state->note,
+            "This run is not finished: it stops at %.6g s of %.6g s. It was interrupted, "
+            "or its program failed or was killed; filum run --resume goes on with it.",
+            last, run->until);
+    }
+}
+
 static void get_state(void *self, FilSourceState *state) {
     FilRunSource *run = self;
+    state->growing =
+        fil_result_is_growing(run->result); // first: what was written until then counts
     state->frame_count = fil_result_frame_count(run->result);
     state->step_count = fil_result_step_count(run->result);
-    state->growing = fil_result_is_growing(run->result);
-    state->finished = !state->growing;
+    state->until = run->until;
     FilError error;
     double time = 0.0;
     if (state->frame_count > 0 && note(run,
@@ -90,6 +111,9 @@ static void get_state(void *self, FilSourceState *state) {
                                                              &time, &error), // the end
                                        &error) == FIL_OK) {
         state->time = time;
+    }
+    if (!state->growing) {
+        tell_end(run, state);
     }
     memcpy(state->error, run->error, sizeof run->error);
 }
@@ -181,10 +205,49 @@ static int find_changes(const char *options, FilArena *arena, const char ***out)
     return count;
 }
 
-// Only a scene that names no other files: a run shows nothing but what is in it.
+static void read_until(FilRunSource *run, const char *name, const char *text, size_t size) {
+    FilJsonDocument document;
+    if (fil_json_read(name, text, size, &run->arena, &document, NULL) == FIL_OK &&
+        document.root->kind == FIL_JSON_OBJECT) {
+        const FilJson *until = fil_json_find(document.root, "until");
+        run->until =
+            until != NULL && until->kind == FIL_JSON_NUMBER ? fmax(0.0, until->number) : run->until;
+    }
+}
+
+// The end that was planned: of the file's options, or, where it lies in a run folder, of run.json,
+// which knows what a run that was gone on with was to reach.
+static void find_until(FilRunSource *run) {
+    static const char file[] = "result.h5", options[] = "run.json";
+    const char *text = fil_result_def(run->result)->options;
+    if (text != NULL) {
+        read_until(run, "options", text, strlen(text));
+    }
+    const size_t length = strlen(run->path), tail = sizeof file - 1;
+    if (length < tail || strcmp(run->path + length - tail, file) != 0 ||
+        (length > tail && run->path[length - tail - 1] != '/')) {
+        return;
+    }
+    char *path = malloc(length + 1);
+    void *bytes = NULL;
+    size_t size = 0;
+    if (path == NULL) {
+        return;
+    }
+    memcpy(path, run->path, length - tail);
+    memcpy(path + length - tail, options, sizeof options);
+    if (fil_load_file(path, &run->arena, &bytes, &size, NULL) == FIL_OK) {
+        read_until(run, options, bytes, size);
+    }
+    free(path);
+}
+
+// Only a scene that names no other files, in plain letters or in \u0066 and the like: a run shows
+// nothing but what is in it.
 static void read_scene(FilRunSource *run) {
     const FilResultDef *def = fil_result_def(run->result);
-    if (def->scene == NULL || strstr(def->scene, "file") != NULL) {
+    if (def->scene == NULL || strstr(def->scene, "file") != NULL ||
+        strchr(def->scene, '\\') != NULL) {
         return;
     }
     const char **changes = NULL;
@@ -229,6 +292,7 @@ FilStatus fil_run_source_create(FilResult *result, const char *path, FilRunSourc
         run->has_elastic = frame.elastic != NULL;
     }
     read_scene(run);
+    find_until(run);
     *out = run;
     return FIL_OK;
 }

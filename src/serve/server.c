@@ -62,9 +62,10 @@ static const char page_policy[] =
     "img-src data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
-// Send an answer and give its body away; that of the page is lent.
-static enum MHD_Result send_answer(struct MHD_Connection *connection, FilAnswer *answer,
-                                   bool page) {
+// Send an answer and give its body away; that of the page is lent. `place` is where to go instead,
+// or NULL.
+static enum MHD_Result send_answer(struct MHD_Connection *connection, FilAnswer *answer, bool page,
+                                   const char *place) {
     struct MHD_Response *response = MHD_create_response_from_buffer(
         answer->body.size, answer->body.data != NULL ? answer->body.data : (void *)"",
         page || answer->body.data == NULL ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE);
@@ -86,6 +87,9 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, FilAnswer 
     for (size_t k = 0; k < sizeof headers / sizeof *headers && result == MHD_YES; k++) {
         result = MHD_add_response_header(response, headers[k][0], headers[k][1]);
     }
+    if (result == MHD_YES && place != NULL) {
+        result = MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, place);
+    }
     if (result == MHD_YES) {
         result = MHD_queue_response(connection, (unsigned)answer->status, response);
     }
@@ -93,13 +97,16 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, FilAnswer 
     return result;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, int status, const char *sentence) {
+static enum MHD_Result refuse(const FilServer *server, struct MHD_Connection *connection,
+                              int status, const char *sentence) {
     FilAnswer answer = {.status = status};
     fil_answer_error(status, sentence, &answer);
     if (answer.body.failed) {
         fil_bytes_free(&answer.body);
     }
-    return send_answer(connection, &answer, false);
+    char place[FIL_TOKEN_SIZE + 3];
+    (void)snprintf(place, sizeof place, "/%s/", server->token);
+    return send_answer(connection, &answer, false, status == 302 ? place : NULL);
 }
 
 static const char *header(struct MHD_Connection *connection, const char *name) {
@@ -152,18 +159,18 @@ static enum MHD_Result answer_request(FilServer *server, struct MHD_Connection *
     if (request->route.kind == FIL_ROUTE_PAGE) {
         answer.type = "text/html; charset=utf-8";
         answer.body = (FilBytes){.data = (char *)server->def.page, .size = server->def.page_size};
-        return send_answer(connection, &answer, true);
+        return send_answer(connection, &answer, true, NULL);
     }
     if (request->route.kind == FIL_ROUTE_DO) {
         if (request->too_long || request->body.failed) {
-            return refuse(connection, 413, "the request is longer than 64 KiB");
+            return refuse(server, connection, 413, "the request is longer than 64 KiB");
         }
         fil_answer_do(source, request->body.data != NULL ? request->body.data : "",
                       request->body.size, &answer);
     } else {
         fil_answer_get(source, &request->route, &answer);
     }
-    return send_answer(connection, &answer, false);
+    return send_answer(connection, &answer, false, NULL);
 }
 
 // --- what libmicrohttpd calls --------------------------------------------------------------------
@@ -196,7 +203,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
         const char *why = NULL;
         const int status = check_request(server, connection, method, request, &why);
         if (status != 0) {
-            return refuse(connection, status, why);
+            return refuse(server, connection, status, why);
         }
         (void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
                                         (unsigned)GUEST_SECONDS);

@@ -16,8 +16,11 @@ enum { FIL_STEP_NUMBERS = 6, FIL_ENERGY_NUMBERS = 7 }; // of a row
 // What changes.
 typedef struct FilSourceState {
     int64_t frame_count, step_count;
-    bool growing, finished;
+    bool growing;    // more may come
+    bool finished;   // the end that was planned is reached
+    double until;    // s, that end; 0: not known
     char error[512]; // "": none
+    char note[256];  // what there is to know about its end; "": nothing
     double time;     // s
     bool running;
     FilBytes more; // JSON that a live world adds: ,"gravity":[...]...
@@ -40,6 +43,7 @@ typedef struct FilSource {
     FilStatus (*energies)(void *self, int64_t first, int64_t count, double *rows, FilError *error);
     /// Live alone: the world as it is; an action.
     FilStatus (*now)(void *self, uint32_t mask, FilBytes *out, FilError *error);
+    /// FIL_E_IO: not now, or not any more.
     FilStatus (*act)(void *self, const FilAction *action, FilError *error);
 } FilSource;
 

@@ -731,12 +731,19 @@ static FilStatus fail_step(const FilWorld *world, double dt, FilError *error) {
                     world->time, who, dt, hint);
 }
 
-FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
-    FilStepInfo unused = {0};
-    FilStepInfo *result = info != NULL ? info : &unused;
-    *result = (FilStepInfo){.outcome = FIL_CONVERGED};
-    double start = fil_seconds();
-    // a step is cut in halves of halves: `left` of 2^depth parts; when it is calm again, less
+// Keep the state that the step begins with, `*count` numbers: so little work beside a step that it
+// is done always.
+static FilStatus keep_state(FilWorld *world, int64_t *count, FilError *error) {
+    const int64_t wanted = fil_world_state_count(world);
+    FIL_TRY(fil_world_reserve(world, &world->undo, &world->undo_room, wanted, sizeof *world->undo,
+                              error));
+    fil_world_get_state(world, world->undo);
+    *count = wanted;
+    return FIL_OK;
+}
+
+// A step is cut in halves of halves: `left` of 2^depth parts; when it is calm again, less.
+static FilStatus take_parts(FilWorld *world, FilStepInfo *result, FilError *error) {
     int depth = 0, left = 1, calm = 0;
     while (left > 0) {
         bool taken;
@@ -761,7 +768,21 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
     }
     world->step_count++;
     world->time = world->def.step * (double)world->step_count;
-    FIL_TRY(fil_world_fall_asleep(world, error));
+    return fil_world_fall_asleep(world, error);
+}
+
+FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
+    FilStepInfo unused = {0};
+    FilStepInfo *result = info != NULL ? info : &unused;
+    *result = (FilStepInfo){.outcome = FIL_CONVERGED};
+    double start = fil_seconds();
+    int64_t kept;
+    FIL_TRY(keep_state(world, &kept, error));
+    FilStatus status = take_parts(world, result, error);
+    if (status != FIL_OK) { // a part of it may be taken, something be woken, memory be used up
+        (void)!fil_world_set_state(world, world->undo, kept, NULL); // all of it has its room
+        return status;
+    }
     result->asleep_count = world->asleep_count;
     result->seconds.total = fil_seconds() - start;
     return FIL_OK;

@@ -156,6 +156,7 @@ void fil_world_destroy(FilWorld *world) {
     give_back(world, world->near.lengths, world->near.length_room, sizeof(double));
     give_back(world, world->near.pairs, world->near.pair_room, sizeof *world->near.pairs);
     give_back(world, world->near.bounds, world->near.bound_room, sizeof(FilBound));
+    give_back(world, world->undo, world->undo_room, sizeof *world->undo);
     give_back(world, world->materials, world->material_room, sizeof *world->materials);
     give_back(world, world->frictions, world->friction_room, sizeof *world->frictions);
     give_back(world, world->joints, world->joint_room, sizeof *world->joints);

@@ -188,6 +188,8 @@ struct FilWorld {
 
     double time;
     int64_t step_count;
+    double *undo; // the state that a step began with
+    int undo_room;
 
     // contacts of the last step, and what they leave
     FilContact *contacts;

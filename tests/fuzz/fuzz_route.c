@@ -32,11 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (tight != NULL) {
         memcpy(tight, address, before + rest);
         const int status = fil_route_read(tight, before + rest, TOKEN, &route, &why);
-        require(status == 200 || status == 400 || status == 404);
+        require(status == 200 || status == 302 || status == 400 || status == 404);
         require(why != NULL && (unsigned)route.kind < FIL_ROUTE_COUNT);
         require(route.index >= 0 && route.from >= 0 && route.count >= -1);
         require((route.mask & ~FIL_ARRAY_ALL) == 0);
         require(status != 200 || memcmp(tight, "/" TOKEN "/", FIL_TOKEN_SIZE + 2) == 0);
+        require(status != 302 || memcmp(tight, "/" TOKEN, FIL_TOKEN_SIZE + 1) == 0);
     }
     (void)fil_route_is_host(address, 8080);
     (void)fil_route_is_origin(address, 8080);

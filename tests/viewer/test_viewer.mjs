@@ -7,7 +7,7 @@
 // pass: everything waits for what must happen.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
@@ -425,6 +425,35 @@ async function programIsSteeredAndPulled() {
     await stop(child);
 }
 
+/** Too much for the world comes with an event; the page says so, gives gravity back, goes on beyond the end, and ends it. */
+async function programPausesWhereItFailsAndAtItsEnd() {
+    const scene = join(folder, "fails.json");
+    writeFileSync(scene, JSON.stringify({
+        duration: 0.04, step: "1 ms", materials: { hair: {} }, events: [{ time: 0.02, gravity: [0, 0, -1e12] }],
+        rods: [{ model: "helix", elements: 5, material: "hair", length: "10 cm", radius: "0.1 mm", root: { at: [0, 0, 0], along: [1, 0, 0], held: "clamped" } }],
+    }));
+    const { url, child } = await serve(PROGRAM, ["run", scene, "--live", "--speed", "0", "--out", join(folder, "fails"), "--threads", "1"]);
+    const page = await ready(url, { page: PAGE });
+    await until(page, () => /leaves the range of numbers.*paused/.test(document.querySelector("#banner").textContent));
+    await page.locator("[aria-label='Gravity along z']").fill("1e9");
+    await page.locator("[aria-label='Gravity along z']").press("Enter");
+    await until(page, () => /at most 100000/.test(document.querySelector("#banner").textContent));
+    await page.locator("[aria-label='Gravity along z']").fill("-9.81");
+    await page.locator("[aria-label='Gravity along z']").press("Enter");
+    await page.locator("#live button", { hasText: "Go on" }).click();
+    await until(page, () => /end of the scene/.test(document.querySelector("#told").textContent) && document.querySelector("#banner").hidden);
+    await page.locator("#live button", { hasText: "Step" }).click();
+    await until(page, () => window.filum.state().server.steps === 41);
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.locator("#live button", { hasText: "End" }).click();
+    await until(page, () => /has ended, and Filum with it/.test(document.querySelector("#banner").textContent));
+    assert.equal(await ended(child), 0);
+    await page.context().close();
+}
+
+/** The status that a program ends with. */
+const ended = (child) => new Promise((done) => (child.exitCode !== null ? done(child.exitCode) : child.on("exit", done)));
+
 const TESTS = [
     theRodsAreWhereTheyShouldBe, playingGoesThroughTheFramesAndEnds, scrubbingAndSteppingShowTheFrame,
     everyColourHasItsLegendAndChangesThePicture, aClickedRodShowsItsNumbersAndCurves, aClickedContactShowsItsCone,
@@ -433,6 +462,7 @@ const TESTS = [
 ];
 if (PROGRAM && spawnSync(PROGRAM, ["view", "--help"]).status === 0) {
     TESTS.push(programShowsAFinishedRun, programIsSteeredAndPulled);
+    TESTS.push(programPausesWhereItFailsAndAtItsEnd);
 } else {
     console.log("skip the program: it has no view");
 }

@@ -46,7 +46,7 @@ export class Live {
     private target = new Vector3();
     private readonly pauseButton = make("button", { title: "Pause or go on (space)" }, "Pause");
     private running = true;
-    private ended = false;
+    ended = false;
     private readonly setters: ((state: State) => void)[] = [];
 
     constructor(
@@ -117,17 +117,17 @@ export class Live {
         step.addEventListener("click", () => this.step());
         stop.addEventListener("click", () => {
             if (window.confirm("End the run?")) {
-                void this.send({ do: "stop" });
+                void this.send({ do: "stop" }).then(() => (this.ended = true));
             }
         });
         const friction = make("div");
         this.setters.push((state) => this.frictionRows(friction, state));
         const buttons = [this.pauseButton, step, stop];
         const hint = make("p", { className: "hint" });
-        this.setters.push(({ finished }) => {
-            this.ended = finished;
-            buttons.forEach((button) => (button.disabled = finished));
-            hint.textContent = finished
+        this.setters.push(({ growing }) => { // at the scene's end it may go on
+            this.ended = !growing;
+            buttons.forEach((button) => (button.disabled = this.ended));
+            hint.textContent = this.ended
                 ? "The run has ended. What it recorded can be played."
                 : "Drag a rod to pull it; the wheel, or Q and E, twists it.";
         });

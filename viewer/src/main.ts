@@ -50,6 +50,7 @@ class App {
     state: State | null = null;
     atNow: boolean; // a live world is shown as it is
     lost = false;
+    private refused = false; // the banner says why an order was not taken
     private asking = false;
     private nowTime = NaN;
     private readonly markColour: (name: string) => void;
@@ -197,6 +198,12 @@ class App {
         if (this.live) {
             camera.claim = (x, y) => (this.atNow ? this.live!.claim(x, y) : null);
             this.live.onError = (error) => this.fail(error);
+            this.live.onOrder = () => {
+                if (this.refused) { // what was refused before is of no interest any more
+                    this.refused = false;
+                    say(this.state?.error ?? null);
+                }
+            };
         }
         view.onDraw = () => {
             drawAxes(view);
@@ -319,8 +326,10 @@ class App {
     fail(error: unknown): void {
         if (error instanceof Lost) {
             this.lost = true;
-            say("The connection to Filum is lost. Trying again...");
+            say(this.live?.ended ? "The run has ended, and Filum with it. filum view shows what it wrote."
+                : "The connection to Filum is lost. Trying again...");
         } else {
+            this.refused = true;
             say(sentence(error));
         }
     }
@@ -367,6 +376,7 @@ class App {
             await this.goto(this.player.count - 1);
         }
         this.live?.update(this.state);
+        byId("told").textContent = this.state.note ?? "";
         this.showPlayer();
         await this.plots.learn(this.state.steps, this.state.frames);
     }

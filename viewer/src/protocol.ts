@@ -53,9 +53,11 @@ export interface Grab {
 export interface State {
     frames: number;
     steps: number;
-    growing: boolean;
-    finished: boolean;
+    growing: boolean; // more may come
+    finished: boolean; // the end that was planned is reached
+    until?: number | null; // s, that end
     error: string | null;
+    note?: string | null; // what there is to know about its end
     time: number; // s
     running: boolean;
     gravity?: number[];
