@@ -6,11 +6,12 @@
 //       orient
 //
 // Curves are linear: their vertices are the points of the result, and nothing is smoothed away.
-// Widths are diameters. Time codes count frames from 0; velocities are lengths in a second of the
-// stage, as motion blur wants them. A value that stays is written once, not as samples.
+// Widths are diameters. Ribbons are curves with normals, which USD shows as flat, as wide as they
+// are, and without thickness. Time codes count frames from 0; velocities are lengths in a second of
+// the stage, as motion blur wants them. A value that stays is written once, not as samples.
 //
-// USD keeps an attribute with all its samples together, so the frames are read once for the points
-// and once for the velocities of each group, and memory holds one frame, however long the run.
+// USD keeps an attribute with all its samples together, so the frames are read once for the points,
+// the velocities and the normals of each group, and memory holds one frame, however long the run.
 #include "export_things.h"
 
 #include "math/vec3.h"
@@ -60,7 +61,34 @@ static void print_text(FilFileWriter *writer, const char *text) {
 
 // --- curves --------------------------------------------------------------------------------------
 
-typedef enum Samples { POINTS, VELOCITIES } Samples;
+typedef enum Samples { POINTS, VELOCITIES, NORMALS, SAMPLES_COUNT } Samples;
+static const char *const sample_names[SAMPLES_COUNT] = {"point3f[] points", "vector3f[] velocities",
+                                                        "normal3f[] normals"};
+
+// How wide a line is to look at: a ribbon as its longer side.
+static double get_width(const FilResultDef *def, const FilExportGroup *group, int line) {
+    const FilResultRod *rod = &def->rods[def->lines[line].rod];
+    return group->is_flat ? fmax(rod->width, rod->thickness) : 2.0 * fil_line_radius(def, line);
+}
+
+// The normals of ribbons: the axis of their shorter side.
+static const double *find_normals(const Stage *stage, const FilExportGroup *group,
+                                  const FilFrame *frame) {
+    const FilResultDef *def = stage->job->def;
+    double *normals = FIL_NEW_ZEROED(&stage->job->scratch, double, 3 * (size_t)def->point_count);
+    for (int l = group->first_line; normals != NULL && l < group->end_line; l++) {
+        const FilResultLine *line = &def->lines[l];
+        const int axis = def->rods[line->rod].width < def->rods[line->rod].thickness ? 1 : 2;
+        for (int i = line->first_point; i < line->first_point + line->point_count; i++) {
+            double R[9];
+            fil_export_axes(frame, i, R);
+            for (int k = 0; k < 3; k++) {
+                normals[3 * (size_t)i + (size_t)k] = R[3 * k + axis];
+            }
+        }
+    }
+    return normals;
+}
 
 // All points of a group, and the box around their tubes.
 static void print_points(const Stage *stage, const FilExportGroup *group, const double *values,
@@ -73,7 +101,7 @@ static void print_points(const Stage *stage, const FilExportGroup *group, const 
     }
     for (int l = group->first_line; l < group->end_line; l++) {
         const FilResultLine *line = &def->lines[l];
-        const double radius = fil_line_radius(def, l);
+        const double radius = 0.5 * get_width(def, group, l);
         for (int i = 0; line->point_count > 1 && i < line->point_count; i++) {
             const double *x = values + 3 * (size_t)(line->first_point + i);
             fil_file_put(stage->writer, separator, strlen(separator));
@@ -90,17 +118,21 @@ static void print_points(const Stage *stage, const FilExportGroup *group, const 
 
 static FilStatus print_samples(Stage *stage, const FilExportGroup *group, Samples what) {
     FilFileWriter *writer = stage->writer;
-    const double scale = what == POINTS ? 1.0 : 1.0 / stage->clock.slow;
-    fil_file_print(writer, "            %s.timeSamples = {\n",
-                   what == POINTS ? "point3f[] points" : "vector3f[] velocities");
+    const double scale = what == VELOCITIES ? 1.0 / stage->clock.slow : 1.0;
+    fil_file_print(writer, "            %s.timeSamples = {\n", sample_names[what]);
     for (int64_t k = 0; k < stage->job->frame_count; k++) {
         FilFrame frame = {0};
         float unused[6];
         FIL_TRY(fil_export_read(stage->job, k, &frame));
+        const double *values = what == POINTS       ? frame.position
+                               : what == VELOCITIES ? frame.velocity
+                                                    : find_normals(stage, group, &frame);
+        if (values == NULL) {
+            return fil_export_no_memory(stage->job);
+        }
         fil_file_print(writer, "                ");
         print_code(stage, k);
-        print_points(stage, group, what == POINTS ? frame.position : frame.velocity, scale,
-                     what == POINTS ? stage->extents[k] : unused);
+        print_points(stage, group, values, scale, what == POINTS ? stage->extents[k] : unused);
         fil_file_print(writer, ",\n");
     }
     fil_file_print(writer, "            }\n");
@@ -137,7 +169,7 @@ static void print_shape(const Stage *stage, const FilExportGroup *group) {
     for (int l = group->first_line; l < group->end_line; l++) {
         const FilResultLine *line = &def->lines[l];
         for (int i = 0; line->point_count > 1 && i < line->point_count; i++) {
-            fil_file_print(writer, "%s%.9g", separator, 2.0 * fil_line_radius(def, l));
+            fil_file_print(writer, "%s%.9g", separator, get_width(def, group, l));
             separator = ", ";
         }
     }
@@ -163,6 +195,11 @@ static FilStatus print_group(Stage *stage, int index) {
     print_colour(stage, index);
     FIL_TRY(print_samples(stage, group, POINTS));
     FIL_TRY(print_samples(stage, group, VELOCITIES));
+    if (group->is_flat) {
+        fil_file_print(writer, "            normal3f[] normals (\n                interpolation = "
+                               "\"vertex\"\n            )\n");
+        FIL_TRY(print_samples(stage, group, NORMALS));
+    }
     print_extents(stage);
     fil_file_print(writer, "        }\n");
     return FIL_OK;
