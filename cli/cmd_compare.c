@@ -178,8 +178,10 @@ static void compare_body(const Run runs[2], const FilFrame frames[2], int k, Gap
     note_place(gap, distance(frames[0].rigid_position + at, frames[1].rigid_position + at),
                distance(frames[0].rigid_velocity + at, frames[1].rigid_velocity + at),
                runs[0].def->rod_count + k);
-    gap->same = gap->same && memcmp(frames[0].rigid_quaternion + turn,
-                                    frames[1].rigid_quaternion + turn, 4 * sizeof(double)) == 0;
+    for (int c = 0; c < 4; c++) {
+        gap->same = gap->same && frames[0].rigid_quaternion[turn + c] ==
+                                     frames[1].rigid_quaternion[turn + c];
+    }
 }
 
 static void compare_rod(const Run runs[2], const FilFrame frames[2], int r, Gap *gap) {

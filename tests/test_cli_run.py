@@ -546,7 +546,7 @@ def dump_says_what_it_cannot_do():
     fails(1, "has no friction problem: nothing touches", "dump", "empty", "--step", "1", "--to",
           "a")
     write("a.hdf5")
-    fails(3, "a.hdf5 exists; --force replaces it", "dump", "runs/scene", "--step", "1", "--to",
+    fails(3, "a.hdf5 exists already; --force replaces it", "dump", "runs/scene", "--step", "1", "--to",
           "a.hdf5")
 
 

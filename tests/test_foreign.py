@@ -14,16 +14,13 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
-import traceback
+
+import sentences
+from sentences import Skip
 
 FILUM, MAKE, FOLDER = (os.path.abspath(path) for path in sys.argv[1:4])
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign")
 RODS, POINTS, FRAMES = 3, 8, 4
-
-
-class Skip(Exception):
-    pass
 
 
 def call(*arguments, timeout=100):
@@ -504,26 +501,6 @@ TESTS = [tinyusdz_reads_the_curves_of_a_run, usd_can_be_shown_slowly_and_with_y_
          blender_imports_glb_and_obj]
 
 
-def main():
-    passed = failed = skipped = 0
-    for test in TESTS:
-        if len(sys.argv) > 4 and sys.argv[4] not in test.__name__:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                test(folder)
-                passed += 1
-                print("ok  ", test.__name__)
-            except Skip as why:
-                skipped += 1
-                print(f"skip {test.__name__}: {why}")
-            except Exception:  # pylint: disable=broad-except
-                failed += 1
-                traceback.print_exc()
-                print("FAIL", test.__name__)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    WANTED = sys.argv[4] if len(sys.argv) > 4 else ""
+    sys.exit(sentences.main({test.__name__: test for test in TESTS}, WANTED))

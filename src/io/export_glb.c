@@ -106,13 +106,14 @@ static void put_flat_ring(const double x[3], double axis[3][3], const double hal
                           float *to[2]) {
     static const signed char corners[RIBBON_SIDES][2] = {{-1, -1}, {1, -1}, {1, -1}, {1, 1},
                                                          {1, 1},   {-1, 1}, {-1, 1}, {-1, -1}};
-    static const signed char normals[RIBBON_SIDES / 2][2] = {{0, -1}, {1, 0}, {0, 1}, {-1, 0}};
+    static const signed char normals[RIBBON_SIDES][2] = {{0, -1}, {0, -1}, {1, 0},  {1, 0},
+                                                         {0, 1},  {0, 1},  {-1, 0}, {-1, 0}};
     for (int j = 0; j < RIBBON_SIDES; j++) {
         double normal[3] = {0.0, 0.0, 0.0}, place[3];
         fil_copy3(x, place);
         for (int k = 0; k < 2; k++) {
             fil_add3(corners[j][k] * half[k], axis[1 + k], place);
-            fil_add3(normals[j / 2][k], axis[1 + k], normal);
+            fil_add3(normals[j][k], axis[1 + k], normal);
         }
         put_vertex(to, place, normal);
     }
@@ -228,7 +229,7 @@ static void count_group(const Scene *scene, const FilExportGroup *group, double 
         const Ring ring = get_ring(scene, l);
         if (points > 1.0) {
             counts[0] += points * ring.sides + 2.0;
-            counts[1] += 2.0 * points * (ring.sides / ring.stride);
+            counts[1] += 2.0 * points * ring.sides / ring.stride;
         }
     }
 }
