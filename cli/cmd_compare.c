@@ -179,8 +179,8 @@ static void compare_body(const Run runs[2], const FilFrame frames[2], int k, Gap
                distance(frames[0].rigid_velocity + at, frames[1].rigid_velocity + at),
                runs[0].def->rod_count + k);
     for (int c = 0; c < 4; c++) {
-        gap->same = gap->same && frames[0].rigid_quaternion[turn + c] ==
-                                     frames[1].rigid_quaternion[turn + c];
+        gap->same = gap->same &&
+                    frames[0].rigid_quaternion[turn + c] == frames[1].rigid_quaternion[turn + c];
     }
 }
 
