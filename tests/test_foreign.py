@@ -153,6 +153,20 @@ def tinyusdz_reads_the_curves_of_a_run(folder):
     assert numbers(re.search(r"curveVertexCounts = (.*)", block(text, '"rod_0"'))[1]) == [4, 4]
 
 
+def usd_of_a_long_run_says_what_that_of_a_part_says(folder):
+    path = folder + "/long.h5"  # 69 MB of numbers, too many to be kept
+    assert call(MAKE, "write", path, "48", "4", "5000", "0").returncode == 0
+    found = []
+    for frames in (":", ":3"):
+        out = folder + "/usda" + frames
+        assert call(FILUM, "export", path, "--to", "usda", "--out", out, "--frames",
+                    frames).returncode == 0
+        with open(out + "/long.usda", encoding="utf-8") as file:
+            found.append([line for line in file if line.startswith(" " * 16 + "2: ")])
+    assert len(found[0]) > 4 * 3  # points, velocities and extents; the ribbon has normals
+    assert found[0] == found[1]
+
+
 def usd_can_be_shown_slowly_and_with_y_up(folder):
     text = node("read_usda.mjs", export(folder, "usda", "y", "slow") + "/run.usda")
     assert 'upAxis = "Y"' in text and "timeCodesPerSecond = 10\n" in text
@@ -489,7 +503,8 @@ def blender_imports_glb_and_obj(folder):
 
 # ----------------------------------------------------------------------------------------- runner
 
-TESTS = [tinyusdz_reads_the_curves_of_a_run, usd_can_be_shown_slowly_and_with_y_up,
+TESTS = [tinyusdz_reads_the_curves_of_a_run, usd_of_a_long_run_says_what_that_of_a_part_says,
+         usd_can_be_shown_slowly_and_with_y_up,
          tinyusdz_reads_solids_of_all_shapes, khronos_finds_nothing_wrong_with_glb,
          tubes_of_glb_are_as_thick_as_rods_and_move_with_them,
          ribbons_of_glb_are_as_wide_and_thick_as_they_are, ribbons_of_usd_are_curves_with_normals,

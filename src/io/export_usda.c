@@ -10,8 +10,9 @@
 // are, and without thickness. Time codes count frames from 0; velocities are lengths in a second of
 // the stage, as motion blur wants them. A value that stays is written once, not as samples.
 //
-// USD keeps an attribute with all its samples together, so the frames are read once for the points,
-// the velocities and the normals of each group, and memory holds one frame, however long the run.
+// USD keeps an attribute with all its samples together. What frames say is read once and kept where
+// it is not much; of long runs the frames are read for the points, the velocities and the normals
+// of each group, and memory holds one frame, however long the run.
 #include "export_things.h"
 
 #include "math/vec3.h"
@@ -20,6 +21,12 @@
 #include <math.h>
 #include <string.h>
 
+#define KEPT_MAX 6.4e7 // bytes of what is kept
+
+typedef enum Samples { POINTS, VELOCITIES, NORMALS, SAMPLES_COUNT } Samples;
+static const char *const sample_names[SAMPLES_COUNT] = {"point3f[] points", "vector3f[] velocities",
+                                                        "normal3f[] normals"};
+
 typedef struct Stage {
     FilExport *job;
     FilFileWriter *writer;
@@ -27,7 +34,8 @@ typedef struct Stage {
     FilExportClock clock;
     FilExportGroups groups;
     FilExportSolids solids;
-    float (*extents)[6]; // [frame]
+    float (*extents)[6];         // [frame]
+    double *kept[SAMPLES_COUNT]; // [frame][point][3]; NULL: not kept
 } Stage;
 
 // --- numbers -------------------------------------------------------------------------------------
@@ -61,33 +69,81 @@ static void print_text(FilFileWriter *writer, const char *text) {
 
 // --- curves --------------------------------------------------------------------------------------
 
-typedef enum Samples { POINTS, VELOCITIES, NORMALS, SAMPLES_COUNT } Samples;
-static const char *const sample_names[SAMPLES_COUNT] = {"point3f[] points", "vector3f[] velocities",
-                                                        "normal3f[] normals"};
-
 // How wide a line is to look at: a ribbon as its longer side.
 static double get_width(const FilResultDef *def, const FilExportGroup *group, int line) {
     const FilResultRod *rod = &def->rods[def->lines[line].rod];
     return group->is_flat ? fmax(rod->width, rod->thickness) : 2.0 * fil_line_radius(def, line);
 }
 
-// The normals of ribbons: the axis of their shorter side.
-static const double *find_normals(const Stage *stage, const FilExportGroup *group,
-                                  const FilFrame *frame) {
-    const FilResultDef *def = stage->job->def;
-    double *normals = FIL_NEW_ZEROED(&stage->job->scratch, double, 3 * (size_t)def->point_count);
-    for (int l = group->first_line; normals != NULL && l < group->end_line; l++) {
-        const FilResultLine *line = &def->lines[l];
-        const int axis = def->rods[line->rod].width < def->rods[line->rod].thickness ? 1 : 2;
-        for (int i = line->first_point; i < line->first_point + line->point_count; i++) {
+// The normals of ribbons, and of all else: the axis of their shorter side.
+static void find_normals(const FilResultDef *def, const FilFrame *frame, double *out) {
+    for (int r = 0; r < def->rod_count; r++) {
+        const FilResultRod *rod = &def->rods[r];
+        const int axis = rod->width < rod->thickness ? 1 : 2;
+        for (int i = rod->first_point; i < rod->first_point + rod->point_count; i++) {
             double R[9];
             fil_export_axes(frame, i, R);
             for (int k = 0; k < 3; k++) {
-                normals[3 * (size_t)i + (size_t)k] = R[3 * k + axis];
+                out[3 * (size_t)i + (size_t)k] = R[3 * k + axis];
             }
         }
     }
-    return normals;
+}
+
+// Vectors of all points in a frame that has just been read; `out` has room for them.
+static void copy_values(const FilResultDef *def, const FilFrame *frame, Samples what, double *out) {
+    if (what == NORMALS) {
+        find_normals(def, frame, out);
+    } else {
+        memcpy(out, what == POINTS ? frame->position : frame->velocity,
+               3 * sizeof *out * (size_t)def->point_count);
+    }
+}
+
+// The same of chosen frame `k`, kept or read for it.
+static FilStatus get_values(const Stage *stage, Samples what, int64_t k, const double **out) {
+    FilExport *job = stage->job;
+    const size_t count = 3 * (size_t)job->def->point_count;
+    if (stage->kept[what] != NULL) {
+        *out = stage->kept[what] + (size_t)k * count;
+        return FIL_OK;
+    }
+    FilFrame frame = {0};
+    FIL_TRY(fil_export_read(job, k, &frame));
+    double *values = FIL_NEW(&job->scratch, double, count);
+    if (values == NULL) {
+        return fil_export_no_memory(job);
+    }
+    copy_values(job->def, &frame, what, values);
+    *out = values;
+    return FIL_OK;
+}
+
+// Read all frames, and keep what they say, unless that is too much.
+static FilStatus keep_values(Stage *stage) {
+    FilExport *job = stage->job;
+    const size_t count = 3 * (size_t)job->def->point_count, frames = (size_t)job->frame_count;
+    int kinds = VELOCITIES + 1;
+    for (int g = 0; g < stage->groups.count; g++) {
+        kinds = stage->groups.items[g].is_flat ? SAMPLES_COUNT : kinds;
+    }
+    if ((double)count * (double)frames * kinds * sizeof(double) > KEPT_MAX) {
+        return FIL_OK;
+    }
+    for (int what = 0; what < kinds; what++) {
+        stage->kept[what] = FIL_NEW(stage->memory, double, count *frames);
+    }
+    if (stage->memory->failed) {
+        return fil_export_no_memory(job);
+    }
+    for (size_t k = 0; k < frames; k++) {
+        FilFrame frame = {0};
+        FIL_TRY(fil_export_read(job, (int64_t)k, &frame));
+        for (int what = 0; what < kinds; what++) {
+            copy_values(job->def, &frame, (Samples)what, stage->kept[what] + k * count);
+        }
+    }
+    return FIL_OK;
 }
 
 // All points of a group, and the box around their tubes.
@@ -121,15 +177,9 @@ static FilStatus print_samples(Stage *stage, const FilExportGroup *group, Sample
     const double scale = what == VELOCITIES ? 1.0 / stage->clock.slow : 1.0;
     fil_file_print(writer, "            %s.timeSamples = {\n", sample_names[what]);
     for (int64_t k = 0; k < stage->job->frame_count; k++) {
-        FilFrame frame = {0};
+        const double *values = NULL;
         float unused[6];
-        FIL_TRY(fil_export_read(stage->job, k, &frame));
-        const double *values = what == POINTS       ? frame.position
-                               : what == VELOCITIES ? frame.velocity
-                                                    : find_normals(stage, group, &frame);
-        if (values == NULL) {
-            return fil_export_no_memory(stage->job);
-        }
+        FIL_TRY(get_values(stage, what, k, &values));
         fil_file_print(writer, "                ");
         print_code(stage, k);
         print_points(stage, group, values, scale, what == POINTS ? stage->extents[k] : unused);
@@ -386,6 +436,9 @@ static FilStatus write_stage(FilExport *job, FilArena *memory) {
     FIL_TRY(fil_export_clock(job, memory, &stage.clock));
     FIL_TRY(fil_export_groups(job, memory, &stage.groups));
     FIL_TRY(fil_export_solids(job, memory, &stage.solids));
+    if (stage.groups.count > 0) {
+        FIL_TRY(keep_values(&stage));
+    }
     FIL_TRY(fil_export_begin(job, stage.writer, -1, ".usda"));
     return fil_export_end(job, stage.writer, print_stage(&stage));
 }
