@@ -45,6 +45,7 @@ typedef struct Dump {
     FilResult *result;
     CliRecorded recorded;
     int64_t step, written, empty;
+    int made; // folders, for what is written
 } Dump;
 
 static CliStatus no_memory(void) {
@@ -305,8 +306,8 @@ static CliStatus report(const Dump *dump) {
                 dump->folder);
         return CLI_NOT_ACCEPTABLE;
     }
-    (void)printf("%" PRId64 " problem%s -> %s", dump->written, cli_plural(dump->written),
-                 options->to);
+    (void)printf("%" PRId64 " problem%s%s%s", dump->written, cli_plural(dump->written),
+                 dump->written > 0 ? " -> " : "", dump->written > 0 ? options->to : "");
     if (dump->empty > 0) {
         (void)printf(" (in %" PRId64 " step%s nothing touches)", dump->empty,
                      cli_plural(dump->empty));
@@ -389,7 +390,7 @@ static CliStatus check_run(Dump *dump) {
         return CLI_FINE;
     }
     status = cli_check_folder(options->to);
-    if (status == CLI_FINE && !cli_make_folder(options->to)) {
+    if (status == CLI_FINE && !cli_make_folders(options->to, &dump->made)) {
         cli_say("%s: cannot write there: %s", options->to, strerror(errno));
         status = CLI_BAD_FILE;
     }
@@ -413,6 +414,7 @@ static CliStatus run_dump(const CliVerb *verb, int argc, char **argv) {
         status = take_step(&dump);
     }
     status = status == CLI_FINE ? report(&dump) : status;
+    cli_unmake_folders(options.to != NULL ? options.to : "", dump.made);
     fil_result_discard(dump.result);
     fil_stage_destroy(dump.stage);
     cli_recorded_free(&dump.recorded);

@@ -150,7 +150,7 @@ static CliStatus write_files(FilResult *result, const Options *options, const Fi
 static CliStatus check_options(const Options *options) {
     const char *format = formats[options->to].name;
     if (options->fps > 0.0 && options->to != FIL_EXPORT_USDA && options->to != FIL_EXPORT_GLB) {
-        cli_say("--fps is for usda and glb; %s shows no motion", format);
+        cli_say("--fps is for usda and glb, which are played; %s is not", format);
         return CLI_BAD_COMMAND;
     }
     if (options->sides > 0 && options->to != FIL_EXPORT_GLB) {

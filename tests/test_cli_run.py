@@ -487,7 +487,7 @@ def an_export_that_fails_leaves_nothing_behind():
     before = sorted(os.listdir("runs/scene"))
     fails(2, "frames 99:100 hold none; there are 0 to 10", "export", "runs/scene", "--to", "obj",
           "--frames", "99")
-    fails(2, "--fps is for usda and glb; hair shows no motion", "export", "runs/scene", "--to",
+    fails(2, "--fps is for usda and glb, which are played; hair is not", "export", "runs/scene", "--to",
           "hair", "--fps", "24")
     fails(2, "--sides is for glb", "export", "runs/scene", "--to", "usda", "--sides", "5")
     fails(2, "hold none", "export", "runs/scene", "--to", "csv", "--frames", "99", "--out",
@@ -545,6 +545,9 @@ def dump_says_what_it_cannot_do():
     assert run("run", "empty.json", "--out", "empty", "--until", "0.01").returncode == 0
     fails(1, "has no friction problem: nothing touches", "dump", "empty", "--step", "1", "--to",
           "a")
+    done = run("dump", "empty", "--steps", "1:3", "--to", "new/none")
+    assert done.returncode == 0 and not os.path.exists("new"), done.err
+    assert done.out == "0 problems (in 3 steps nothing touches)\n", done.out
     write("a.hdf5")
     fails(3, "a.hdf5 exists already; --force replaces it", "dump", "runs/scene", "--step", "1", "--to",
           "a.hdf5")
