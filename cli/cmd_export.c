@@ -125,7 +125,6 @@ static CliStatus write_files(FilResult *result, const Options *options, const Fi
     int made = 0;
     if (!cli_make_folders(folder, &made)) {
         cli_say("%s: cannot write there: %s", folder, strerror(errno));
-        cli_unmake_folders(folder, made);
         return CLI_BAD_FILE;
     }
     int64_t count = 0;

@@ -147,6 +147,12 @@ bool cli_make_folders(const char *folder, int *made) {
     }
     fine = fine && make_one(path, made);
     free(path);
+    if (!fine) {
+        const int reason = errno;
+        cli_unmake_folders(folder, *made);
+        *made = 0;
+        errno = reason;
+    }
     return fine;
 }
 
@@ -158,10 +164,9 @@ bool cli_make_folder(const char *folder) {
 
 void cli_unmake_folders(const char *folder, int made) {
     char *path = cli_join_path(NULL, folder);
-    for (size_t length = path != NULL ? strlen(path) : 0; made > 0 && length > 0; made--) {
-        if (rmdir(path) != 0) {
-            break; // something is in it
-        }
+    size_t length = path != NULL ? strlen(path) : 0;
+    while (made > 0 && length > 0) {
+        made -= rmdir(path) == 0; // what is not empty stays, and so does all above it
         while (length > 0 && path[length - 1] == '/') {
             length--;
         }
