@@ -281,8 +281,10 @@ def obj_has_lines(folder):
         lines = file.read().splitlines()
     vertices = [line for line in lines if line.startswith("v ")]
     curves = [line.split()[1:] for line in lines if line.startswith("l ")]
-    assert len(vertices) > RODS * POINTS and len(curves) == RODS + 1  # solids have vertices too
-    assert curves[0] == ["1", "2", "3", "4"] and curves[-1][-1] == str(RODS * POINTS)
+    assert len(vertices) > RODS * POINTS  # solids have vertices too
+    assert len(curves) == RODS * (POINTS - 1) - 1  # a line a segment; the first rod is two lines
+    assert curves[:4] == [["1", "2"], ["2", "3"], ["3", "4"], ["5", "6"]]
+    assert curves[-1][-1] == str(RODS * POINTS)
     assert lines.count("o rod_2") == 1
 
 
