@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 // clang-format off
 #define CLI_VERBS(X) \
@@ -123,11 +124,21 @@ const CliVerb *const *cli_verbs(int *count);
 /// mistake, which is then explained on stderr; -2 when --help was asked for and given.
 int cli_parse(const CliVerb *verb, int argc, char **argv, void *options);
 
+/// The same for verbs of one run: true when there is one, which is argv[0] then; else `*status` is
+/// how to end, and all has been said.
+bool cli_parse_run(const CliVerb *verb, int argc, char **argv, void *options, CliStatus *status);
+
 /// "filum: <sentence>" on stderr.
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/// "s" where a noun has one: 0 files, 1 file, 2 files.
+const char *cli_plural(long long count);
+
 /// The name that is nearest to `word`, when it is near enough to be meant; else NULL.
 const char *cli_nearest(const char *word, const char *const *names, int count);
+
+/// Where to begin, for those who know nothing yet.
+void cli_help_start(FILE *out);
 
 /// Help for the whole program, for one verb, as a man page, and as completion for bash; on stdout.
 void cli_help(void);

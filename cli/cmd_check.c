@@ -68,16 +68,41 @@ static void check_materials(const FilScene *scene, Warnings *warnings) {
     }
 }
 
+// What is odd about a rod, as a number that is larger the odder it is; 0 where it is not.
+static double is_thick(const FilSceneRod *rod) {
+    const double part = rod->contact_radius / rod->def.length;
+    return part > 0.1 ? part : 0.0;
+}
+
+static double is_off(const FilSceneRod *rod) {
+    return rod->fit_error > rod->contact_radius ? rod->fit_error : 0.0;
+}
+
+// Of many rods that are odd in the same way the oddest is told, and how many more there are.
 static void check_rods(const FilScene *scene, Warnings *warnings) {
-    for (int k = 0; k < scene->rod_count; k++) {
-        const FilSceneRod *rod = &scene->rods[k];
-        if (rod->contact_radius > 0.1 * rod->def.length) {
-            warn(warnings, "rods[%d] %.40s: contact_radius %g m is thick for a length of %g m", k,
-                 rod->name, rod->contact_radius, rod->def.length);
+    double (*const odd[])(const FilSceneRod *) = {is_thick, is_off};
+    for (int way = 0; way < 2; way++) {
+        int count = 0, worst = 0;
+        for (int k = 0; k < scene->rod_count; k++) {
+            const double by = odd[way](&scene->rods[k]);
+            worst = by > odd[way](&scene->rods[worst]) ? k : worst;
+            count += by > 0.0;
         }
-        if (rod->fit_error > rod->contact_radius) {
-            warn(warnings, "rods[%d] %.40s: starts up to %.2g m from the points given", k,
-                 rod->name, rod->fit_error);
+        if (count == 0) {
+            continue;
+        }
+        const FilSceneRod *rod = &scene->rods[worst];
+        char more[48] = "";
+        if (count > 1) {
+            (void)snprintf(more, sizeof more, ", and %d more rod%s %s", count - 1,
+                           cli_plural(count - 1), way == 0 ? "too" : "less far");
+        }
+        if (way == 0) {
+            warn(warnings, "rods[%d] %.40s: contact_radius %g m is thick for a length of %g m%s",
+                 worst, rod->name, rod->contact_radius, rod->def.length, more);
+        } else {
+            warn(warnings, "rods[%d] %.40s: starts up to %.2g m from the points given%s", worst,
+                 rod->name, rod->fit_error, more);
         }
     }
 }
@@ -113,8 +138,8 @@ static void check_steps(const FilScene *scene, FilWorld *world, bool parts, Warn
         }
     }
     if (count > 0) {
-        warn(warnings, "the step, %g s, is too long for %d rods (rods[%d] %.40s); %.2g s is safe",
-             scene->step, count, first, scene->rods[first].name, shortest);
+        warn(warnings, "the step, %g s, is too long for %d rod%s (rods[%d] %.40s); %.2g s is safe",
+             scene->step, count, cli_plural(count), first, scene->rods[first].name, shortest);
     }
 }
 
@@ -126,9 +151,10 @@ static CliStatus try_steps(const FilScene *scene, FilStage *stage, Warnings *war
     bool parts = false;
     double residual = 0.0;
     *seconds = HUGE_VAL;
-    if (fil_stage_unsettled_count(stage) > 0) {
-        warn(warnings, "%d rods find no equilibrium to start from",
-             fil_stage_unsettled_count(stage));
+    const int unsettled = fil_stage_unsettled_count(stage);
+    if (unsettled > 0) {
+        warn(warnings, "%d rod%s no equilibrium to start from", unsettled,
+             unsettled == 1 ? " finds" : "s find");
     }
     for (int k = 0; k < TRIED_STEPS && !cli_is_interrupted(); k++) {
         FilStepInfo info;
@@ -155,11 +181,14 @@ static void print_counts(const char *path, const FilScene *scene) {
     const FilSceneEstimate *e = &scene->estimate;
     char a[16], b[16];
     (void)printf("%s: %s\n", path, scene->name);
-    (void)printf("  %lld rods of %lld elements, %lld unknowns, %lld pieces\n", e->rods, e->elements,
-                 e->dofs, e->pieces);
-    (void)printf("  %lld bodies, %lld obstacles, %lld triangles\n", e->bodies, e->obstacles,
-                 e->triangles);
-    (void)printf("  %g s in %lld steps of %g s\n", scene->duration, e->steps, scene->step);
+    (void)printf("  %lld rod%s of %lld element%s, %lld unknowns, %lld piece%s\n", e->rods,
+                 cli_plural(e->rods), e->elements, cli_plural(e->elements), e->dofs, e->pieces,
+                 cli_plural(e->pieces));
+    (void)printf("  %lld bod%s, %lld obstacle%s, %lld triangle%s\n", e->bodies,
+                 e->bodies == 1 ? "y" : "ies", e->obstacles, cli_plural(e->obstacles), e->triangles,
+                 cli_plural(e->triangles));
+    (void)printf("  %g s in %lld step%s of %g s\n", scene->duration, e->steps, cli_plural(e->steps),
+                 scene->step);
     (void)printf("  memory about %s, result at most %s\n",
                  cli_show_bytes((double)(e->scene_bytes + e->run_bytes), a),
                  cli_show_bytes((double)e->result_bytes, b));

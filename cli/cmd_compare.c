@@ -3,7 +3,11 @@
 // Frames belong together when their times agree to a thousandth of a step. Rods belong together by
 // their numbers. Where both have the same points those are compared; else, as between models or
 // resolutions, the second rod is looked at where the first one has its points, at the same part of
-// the length, on the straight line between its own points.
+// the length, on the straight line between its own points. Rigid bodies are compared by their
+// middles, and by how they are turned where the question is whether all is the same.
+//
+// A frame that only one run has is a difference. Runs that differ in what their rods are may be
+// variants of a scene, or not belong together at all: what differs is said, and they are compared.
 #include "runs.h"
 
 #include <inttypes.h>
@@ -18,7 +22,8 @@ typedef struct Options {
 
 static const CliOption option_table[] = {
     CLI_OPTION_REAL("tolerance", "M", tolerance, 0, HUGE_VAL,
-                    "exit status 1 when points are further apart than this, m; default: any"),
+                    "exit status 1 when points are further apart than this, m, or a frame is in "
+                    "one run only; default: any"),
     CLI_OPTION_FLAG("json", json, "one JSON object: the whole, and a row for each frame"),
 };
 
@@ -35,11 +40,11 @@ typedef struct Gap {
     double time;          // s
     double largest, mean; // m; the mean is that of squares
     double part;          // the largest by the length of its rod
-    int rod;              // where it is
+    int where;            // it is: a rod, or rod_count + a body; -1: nowhere
     double speed;         // m/s, largest difference of velocities
     double energy;        // J, difference of the sums
     int contacts;         // difference of those that press
-    bool same;            // every number of places and velocities
+    bool same;            // every number of places, turns of bodies, and velocities
 } Gap;
 
 static CliStatus open_run(const char *name, Run *run) {
@@ -68,13 +73,71 @@ static void close_run(Run *run) {
     free(run->time);
 }
 
-static CliStatus check_alike(const Run *a, const Run *b) {
-    if (a->def->rod_count != b->def->rod_count) {
-        cli_say("%s has %d rods and %s has %d; they must have as many", a->name, a->def->rod_count,
-                b->name, b->def->rod_count);
-        return CLI_BAD_FILE;
+// Runs without as many rods and bodies cannot be compared.
+static CliStatus check_counts(const Run *a, const Run *b) {
+    const int counts[2][2] = {{a->def->rod_count, b->def->rod_count},
+                              {a->def->rigid_count, b->def->rigid_count}};
+    for (int k = 0; k < 2; k++) {
+        const char *const nouns[2][2] = {{"rod", "rods"}, {"body", "bodies"}};
+        if (counts[k][0] != counts[k][1]) {
+            cli_say("%s has %d %s and %s has %d; runs of other scenes cannot be compared", a->name,
+                    counts[k][0], nouns[k][counts[k][0] != 1], b->name, counts[k][1]);
+            return CLI_BAD_FILE;
+        }
     }
     return CLI_FINE;
+}
+
+static bool has_other_name(const FilResultRod *a, const FilResultRod *b) {
+    return strcmp(a->name, b->name) != 0;
+}
+
+static bool has_other_length(const FilResultRod *a, const FilResultRod *b) {
+    return !(fabs(a->length - b->length) <= 1e-6 * fmax(a->length, b->length));
+}
+
+static bool has_other_points(const FilResultRod *a, const FilResultRod *b) {
+    return a->point_count != b->point_count;
+}
+
+// How many rods differ in some way; the first is `*first`.
+static int count_other(const Run runs[2],
+                       bool (*is_other)(const FilResultRod *, const FilResultRod *), int *first) {
+    int count = 0;
+    for (int r = runs[0].def->rod_count - 1; r >= 0; r--) {
+        if (is_other(&runs[0].def->rods[r], &runs[1].def->rods[r])) {
+            count++;
+            *first = r;
+        }
+    }
+    return count;
+}
+
+// Say in what the rods of two runs differ.
+static void say_other(const Run runs[2]) {
+    const int rods = runs[0].def->rod_count;
+    const char *a = runs[0].name, *b = runs[1].name;
+    int first = 0, count = count_other(runs, has_other_name, &first);
+    if (count > 0) {
+        cli_say("%d of %d rod%s other names, as of other scenes: rods[%d] is \"%s\" in %s and "
+                "\"%s\" in %s",
+                count, rods, rods == 1 ? " has" : "s have", first, runs[0].def->rods[first].name, a,
+                runs[1].def->rods[first].name, b);
+    }
+    count = count_other(runs, has_other_length, &first);
+    if (count > 0) {
+        cli_say("%d of %d rod%s other lengths: rods[%d] %s is %g m long in %s and %g m in %s",
+                count, rods, rods == 1 ? " has" : "s have", first, runs[0].def->rods[first].name,
+                runs[0].def->rods[first].length, a, runs[1].def->rods[first].length, b);
+    }
+    count = count_other(runs, has_other_points, &first);
+    if (count > 0) {
+        cli_say("%d of %d rod%s other points, and %s compared at the same part of the length: "
+                "rods[%d] %s has %d points in %s and %d in %s",
+                count, rods, rods == 1 ? " has" : "s have", count == 1 ? "is" : "are", first,
+                runs[0].def->rods[first].name, runs[0].def->rods[first].point_count, a,
+                runs[1].def->rods[first].point_count, b);
+    }
 }
 
 // --- one frame -----------------------------------------------------------------------------------
@@ -101,6 +164,26 @@ static double distance(const double a[3], const double b[3]) {
                 (a[2] - b[2]) * (a[2] - b[2]));
 }
 
+static void note_place(Gap *gap, double apart, double speed, int where) {
+    gap->mean += apart * apart;
+    gap->speed = fmax(gap->speed, speed);
+    if (!(apart <= gap->largest)) {
+        gap->largest = apart;
+        gap->where = where;
+    }
+}
+
+static void compare_body(const Run runs[2], const FilFrame frames[2], int k, Gap *gap) {
+    const ptrdiff_t at = 3 * (ptrdiff_t)k, turn = 4 * (ptrdiff_t)k;
+    note_place(gap, distance(frames[0].rigid_position + at, frames[1].rigid_position + at),
+               distance(frames[0].rigid_velocity + at, frames[1].rigid_velocity + at),
+               runs[0].def->rod_count + k);
+    for (int c = 0; c < 4; c++) {
+        gap->same = gap->same &&
+                    frames[0].rigid_quaternion[turn + c] == frames[1].rigid_quaternion[turn + c];
+    }
+}
+
 static void compare_rod(const Run runs[2], const FilFrame frames[2], int r, Gap *gap) {
     const FilResultRod *rod = &runs[0].def->rods[r], *other = &runs[1].def->rods[r];
     const bool same = rod->point_count == other->point_count;
@@ -119,12 +202,7 @@ static void compare_rod(const Run runs[2], const FilFrame frames[2], int r, Gap 
             sample(runs[1].def, other, frames[1].velocity, part, v);
         }
         const double apart = distance(frames[0].position + at, x);
-        gap->mean += apart * apart;
-        gap->speed = fmax(gap->speed, distance(frames[0].velocity + at, v));
-        if (!(apart <= gap->largest)) {
-            gap->largest = apart;
-            gap->rod = r;
-        }
+        note_place(gap, apart, distance(frames[0].velocity + at, v), r);
         gap->part = fmax(gap->part, rod->length > 0.0 ? apart / rod->length : 0.0);
     }
 }
@@ -145,7 +223,7 @@ static int count_pressing(const FilFrame *frame) {
 static CliStatus compare_frames(const Run runs[2], const int64_t index[2], Gap *gap) {
     FilFrame frames[2];
     FilError error;
-    *gap = (Gap){.rod = -1};
+    *gap = (Gap){.where = -1};
     for (int k = 0; k < 2; k++) {
         if (fil_result_read(runs[k].result, index[k], &frames[k], &error) != FIL_OK) {
             cli_say("%s", error.text);
@@ -156,11 +234,15 @@ static CliStatus compare_frames(const Run runs[2], const int64_t index[2], Gap *
     for (int r = 0; r < runs[0].def->rod_count; r++) {
         compare_rod(runs, frames, r, gap);
     }
-    gap->mean = sqrt(gap->mean / fmax(runs[0].def->point_count, 1.0));
+    gap->same = runs[0].def->point_count == runs[1].def->point_count;
+    for (int k = 0; k < runs[0].def->rigid_count; k++) {
+        compare_body(runs, frames, k, gap);
+    }
+    const double places = (double)runs[0].def->point_count + runs[0].def->rigid_count;
+    gap->mean = sqrt(gap->mean / fmax(places, 1.0));
     gap->energy = sum_energy(&frames[1].energy) - sum_energy(&frames[0].energy);
     gap->contacts = count_pressing(&frames[1]) - count_pressing(&frames[0]);
-    gap->same = runs[0].def->point_count == runs[1].def->point_count && gap->largest == 0.0 &&
-                gap->speed == 0.0;
+    gap->same = gap->same && gap->largest == 0.0 && gap->speed == 0.0;
     return CLI_FINE;
 }
 
@@ -173,16 +255,23 @@ typedef struct Whole {
     Gap last;
 } Whole;
 
+static const char *name_place(const Run *run, int where) {
+    const int rods = run->def->rod_count;
+    return where < 0      ? ""
+           : where < rods ? run->def->rods[where].name
+                          : run->def->rigids[where - rods].name;
+}
+
 static void print_row(const Gap *gap, const Run *run, bool json, bool first) {
-    const char *rod = gap->rod >= 0 ? run->def->rods[gap->rod].name : "";
+    const char *where = name_place(run, gap->where);
     if (!json) {
         (void)printf("%10.6g %11.3e %11.3e %10.3e %11.3e %11.3e %8d  %s\n", gap->time, gap->largest,
                      gap->mean, gap->part, gap->speed, gap->energy, gap->contacts,
-                     gap->same ? "the same" : rod);
+                     gap->same ? "the same" : where);
         return;
     }
     (void)printf("%s{\"rod\":", first ? "" : ",");
-    cli_print_json_text(rod);
+    cli_print_json_text(where);
     cli_print_json_number("time", gap->time);
     cli_print_json_number("largest", gap->largest);
     cli_print_json_number("mean", gap->mean);
@@ -239,15 +328,28 @@ static void print_whole(const Run runs[2], const Whole *whole, bool json) {
         (void)puts("}");
         return;
     }
-    (void)printf("%" PRId64 " frames compared, %" PRId64 " of them the same; %" PRId64
+    (void)printf("%" PRId64 " frame%s compared, %" PRId64 " of them the same; %" PRId64
                  " only in %s, %" PRId64 " only in %s\n",
-                 whole->matched, whole->same, whole->alone[0], runs[0].name, whole->alone[1],
-                 runs[1].name);
-    if (whole->same < whole->matched) {
+                 whole->matched, cli_plural(whole->matched), whole->same, whole->alone[0],
+                 runs[0].name, whole->alone[1], runs[1].name);
+    if (whole->same < whole->matched && whole->worst.where >= 0) {
         (void)printf("furthest apart: %.3e m at %g s, on %s; at the end %.3e m\n",
                      whole->worst.largest, whole->worst.time,
-                     runs[0].def->rods[whole->worst.rod].name, whole->last.largest);
+                     name_place(&runs[0], whole->worst.where), whole->last.largest);
     }
+}
+
+static CliStatus judge(const Run runs[2], const Whole *whole, double tolerance) {
+    CliStatus status = whole->worst.largest <= tolerance ? CLI_FINE : CLI_NOT_ACCEPTABLE;
+    for (int k = 0; k < 2; k++) {
+        if (whole->alone[k] > 0) {
+            cli_say("%" PRId64 " frame%s of %s %s not in %s", whole->alone[k],
+                    cli_plural(whole->alone[k]), runs[k].name, whole->alone[k] == 1 ? "is" : "are",
+                    runs[1 - k].name);
+            status = CLI_NOT_ACCEPTABLE;
+        }
+    }
+    return status;
 }
 
 static CliStatus compare(char **names, const Options *options) {
@@ -258,9 +360,10 @@ static CliStatus compare(char **names, const Options *options) {
         status = open_run(names[1], &runs[1]);
     }
     if (status == CLI_FINE) {
-        status = check_alike(&runs[0], &runs[1]);
+        status = check_counts(&runs[0], &runs[1]);
     }
     if (status == CLI_FINE) {
+        say_other(runs);
         cli_catch_interrupt();
         if (options->json) {
             (void)fputs("{\"frames\":[", stdout);
@@ -277,8 +380,8 @@ static CliStatus compare(char **names, const Options *options) {
         cli_say("%s and %s have no frames of the same time", names[0], names[1]);
         status = CLI_NOT_ACCEPTABLE;
     }
-    if (status == CLI_FINE && !(whole.worst.largest <= options->tolerance)) {
-        status = CLI_NOT_ACCEPTABLE;
+    if (status == CLI_FINE && options->tolerance < HUGE_VAL) {
+        status = judge(runs, &whole, options->tolerance);
     }
     close_run(&runs[0]);
     close_run(&runs[1]);
@@ -304,10 +407,12 @@ const CliVerb cli_compare = {
     .operands = "A B",
     .summary = "how far two runs are apart",
     .description = "Compares the frames of two runs that have the same times: places and "
-                   "velocities of the points of their rods, energies, contacts that press. Runs "
-                   "of other models or resolutions are compared at the same part of the length.",
+                   "velocities of the points of their rods and of their bodies, energies, contacts "
+                   "that press. Runs of other models or resolutions are compared at the same part "
+                   "of the length; what differs in their rods is said.",
     .examples = "filum compare runs/knot runs/knot-2\ta row for each frame\n"
-                "filum compare a b --tolerance 1e-6\texit status 1 when further apart",
+                "filum compare a b --tolerance 1e-6\texit status 1 when further apart, or of other "
+                "times",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_compare,

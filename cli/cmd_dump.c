@@ -45,6 +45,7 @@ typedef struct Dump {
     FilResult *result;
     CliRecorded recorded;
     int64_t step, written, empty;
+    int made; // folders, for what is written
 } Dump;
 
 static CliStatus no_memory(void) {
@@ -296,8 +297,8 @@ static CliStatus take_step(Dump *dump) {
 static CliStatus report(const Dump *dump) {
     const Options *options = dump->options;
     if (cli_is_interrupted()) {
-        cli_say("stopped at step %" PRId64 "; %" PRId64 " problems were written", dump->step,
-                dump->written);
+        cli_say("stopped at step %" PRId64 "; %" PRId64 " problem%s written", dump->step,
+                dump->written, dump->written == 1 ? " was" : "s were");
         return CLI_INTERRUPTED;
     }
     if (options->steps == NULL && dump->written == 0) {
@@ -305,10 +306,11 @@ static CliStatus report(const Dump *dump) {
                 dump->folder);
         return CLI_NOT_ACCEPTABLE;
     }
-    (void)printf("%" PRId64 " %s -> %s", dump->written, dump->written == 1 ? "problem" : "problems",
-                 options->to);
+    (void)printf("%" PRId64 " problem%s%s%s", dump->written, cli_plural(dump->written),
+                 dump->written > 0 ? " -> " : "", dump->written > 0 ? options->to : "");
     if (dump->empty > 0) {
-        (void)printf(" (in %" PRId64 " steps nothing touches)", dump->empty);
+        (void)printf(" (in %" PRId64 " step%s nothing touches)", dump->empty,
+                     cli_plural(dump->empty));
     }
     (void)putchar('\n');
     return cli_flush();
@@ -376,19 +378,19 @@ static CliStatus check_run(Dump *dump) {
     }
     const int64_t steps = fil_result_step_count(dump->result);
     if (dump->last > steps) {
-        cli_say("%s has %" PRId64 " steps; there is no step %" PRId64, dump->folder, steps,
-                dump->last);
+        cli_say("%s has %" PRId64 " step%s; there is no step %" PRId64, dump->folder, steps,
+                cli_plural(steps), dump->last);
         return CLI_BAD_COMMAND;
     }
     if (options->steps == NULL) {
         if (lstat(options->to, &about) == 0 && !options->force) {
-            cli_say("%s exists; --force replaces it", options->to);
+            cli_say("%s exists already; --force replaces it", options->to);
             return CLI_BAD_FILE;
         }
         return CLI_FINE;
     }
     status = cli_check_folder(options->to);
-    if (status == CLI_FINE && !cli_make_folder(options->to)) {
+    if (status == CLI_FINE && !cli_make_folders(options->to, &dump->made)) {
         cli_say("%s: cannot write there: %s", options->to, strerror(errno));
         status = CLI_BAD_FILE;
     }
@@ -412,6 +414,7 @@ static CliStatus run_dump(const CliVerb *verb, int argc, char **argv) {
         status = take_step(&dump);
     }
     status = status == CLI_FINE ? report(&dump) : status;
+    cli_unmake_folders(options.to != NULL ? options.to : "", dump.made);
     fil_result_discard(dump.result);
     fil_stage_destroy(dump.stage);
     cli_recorded_free(&dump.recorded);

@@ -26,7 +26,8 @@ static const CliChoice ups[] = {FIL_EXPORT_UPS(UP_CHOICE)};
 
 static const CliOption option_table[] = {
     CLI_OPTION_CHOICE("to", "FORMAT", to, formats, "the format; must be given"),
-    CLI_OPTION_TEXT("out", "DIR", out, "where the files go; default RUN/FORMAT"),
+    CLI_OPTION_TEXT("out", "DIR", out,
+                    "where the files go; default FORMAT in the folder of the run"),
     CLI_OPTION_TEXT("frames", "A:B:S", frames,
                     "frames A to B - 1, every Sth, as in Python; each may be left out, -1 is the "
                     "last; or one frame; default all"),
@@ -96,13 +97,23 @@ static char *name_of(const char *run) {
     return name;
 }
 
+// FORMAT in the run's folder, also where its result file was named.
 static char *choose_folder(const Options *options, const char *run) {
     struct stat about;
-    const char *format = formats[options->to].name;
+    const char *format = formats[options->to].name, *slash = strrchr(run, '/');
     if (options->out != NULL) {
         return cli_join_path(NULL, options->out);
     }
-    return cli_join_path(stat(run, &about) == 0 && S_ISDIR(about.st_mode) ? run : NULL, format);
+    if (stat(run, &about) == 0 && S_ISDIR(about.st_mode)) {
+        return cli_join_path(run, format);
+    }
+    char *folder = slash != NULL ? cli_join_path(NULL, run) : NULL;
+    if (folder != NULL) {
+        folder[slash - run + 1] = '\0';
+    }
+    char *path = slash != NULL && folder == NULL ? NULL : cli_join_path(folder, format);
+    free(folder);
+    return path;
 }
 
 static CliStatus write_files(FilResult *result, const Options *options, const FilExportOptions *use,
@@ -111,35 +122,54 @@ static CliStatus write_files(FilResult *result, const Options *options, const Fi
     if (status != CLI_FINE) {
         return status;
     }
-    if (!cli_make_folder(folder)) {
+    int made = 0;
+    if (!cli_make_folders(folder, &made)) {
         cli_say("%s: cannot write there: %s", folder, strerror(errno));
         return CLI_BAD_FILE;
     }
     int64_t count = 0;
     FilError error;
-    if (fil_export(result, (FilExportFormat)options->to, use, folder, name, &count, &error) !=
-        FIL_OK) {
-        cli_say("%s", error.text);
-        return CLI_BAD_FILE;
+    const FilStatus done =
+        fil_export(result, (FilExportFormat)options->to, use, folder, name, &count, &error);
+    if (done == FIL_OK) {
+        (void)printf("%" PRId64 " file%s -> %s\n", count, cli_plural(count), folder);
+        return cli_flush();
     }
-    (void)printf("%" PRId64 " files -> %s\n", count, folder);
-    return cli_flush();
+    if (count > 0) {
+        cli_say("%s; %" PRId64 " file%s before that %s kept", error.text, count, cli_plural(count),
+                count == 1 ? "is" : "are");
+    } else {
+        cli_say("%s", error.text);
+        cli_unmake_folders(folder, made);
+    }
+    return done == FIL_E_ARGUMENT ? CLI_BAD_COMMAND : CLI_BAD_FILE;
+}
+
+// Options that the format makes nothing of.
+static CliStatus check_options(const Options *options) {
+    const char *format = formats[options->to].name;
+    if (options->fps > 0.0 && options->to != FIL_EXPORT_USDA && options->to != FIL_EXPORT_GLB) {
+        cli_say("--fps is for usda and glb, which are played; %s is not", format);
+        return CLI_BAD_COMMAND;
+    }
+    if (options->sides > 0 && options->to != FIL_EXPORT_GLB) {
+        cli_say("--sides is for glb; %s has no tubes", format);
+        return CLI_BAD_COMMAND;
+    }
+    return CLI_FINE;
 }
 
 static CliStatus run_export(const CliVerb *verb, int argc, char **argv) {
     Options options = {.to = -1};
-    const int count = cli_parse(verb, argc, argv, &options);
-    if (count < 0) {
-        return count == -2 ? cli_flush() : CLI_BAD_COMMAND;
-    }
-    if (count != 1) {
-        cli_say(count == 0 ? "which run? For instance: filum export runs/knot --to obj"
-                           : "export takes one run, not %d",
-                count);
-        return CLI_BAD_COMMAND;
+    CliStatus status;
+    if (!cli_parse_run(verb, argc, argv, &options, &status)) {
+        return status;
     }
     if (options.to < 0) {
         cli_say("to which format? --to usda, hair, glb, vtp, csv, npy or obj");
+        return CLI_BAD_COMMAND;
+    }
+    if (check_options(&options) != CLI_FINE) {
         return CLI_BAD_COMMAND;
     }
     FilExportOptions use = fil_export_options_default();
@@ -154,7 +184,7 @@ static CliStatus run_export(const CliVerb *verb, int argc, char **argv) {
         return CLI_BAD_COMMAND;
     }
     FilResult *result = NULL;
-    CliStatus status = cli_result_open(argv[0], &result);
+    status = cli_result_open(argv[0], &result);
     char *folder = choose_folder(&options, argv[0]), *name = name_of(argv[0]);
     if (status == CLI_FINE && (folder == NULL || name == NULL)) {
         cli_say("there is not enough memory");

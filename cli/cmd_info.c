@@ -77,10 +77,13 @@ static void print_text(const char *run, const FilResultDef *def, const Facts *fa
     if (facts->mended) {
         (void)puts("  its writer was killed: the mark that it is open for writing is cleared");
     }
-    (void)printf("  %d rods of %d points, %d bodies, %d obstacles; step %g s\n", def->rod_count,
-                 def->point_count, def->rigid_count, def->obstacle_count, def->step);
-    (void)printf("  %" PRId64 " frames, %g s to %g s; %" PRId64 " steps\n", facts->frames,
-                 facts->first, facts->last, facts->totals.steps);
+    (void)printf("  %d rod%s of %d point%s, %d bod%s, %d obstacle%s; step %g s\n", def->rod_count,
+                 cli_plural(def->rod_count), def->point_count, cli_plural(def->point_count),
+                 def->rigid_count, def->rigid_count == 1 ? "y" : "ies", def->obstacle_count,
+                 cli_plural(def->obstacle_count), def->step);
+    (void)printf("  %" PRId64 " frame%s, %g s to %g s; %" PRId64 " step%s\n", facts->frames,
+                 cli_plural(facts->frames), facts->first, facts->last, facts->totals.steps,
+                 cli_plural(facts->totals.steps));
     if (facts->totals.steps > 0) {
         cli_totals_print(&facts->totals, stdout);
     }

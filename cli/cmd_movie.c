@@ -1,10 +1,11 @@
 // cmd_movie.c - filum movie: a run as a film.
 //
-// Film picture j shows the frame nearest to the time first + j * speed / fps. A picture that shows
-// the same frame as the one before is not drawn again.
+// Film picture j shows the time first + j * speed / fps; between two frames, what lies between them
+// (look/between.h). A picture that shows the same as the one before is not drawn again.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "cli.h"
 #include "files.h"
+#include "look/between.h"
 #include "pictures.h"
 #include "render/film.h"
 #include "runs.h"
@@ -40,12 +41,21 @@ static const CliOption option_table[] = {
 
 enum { LOOKED_AT = 24, LOOK_STRIDE = 4, LONGEST = 1000000 };
 
+// A frame that was read, in memory of its own.
+typedef struct Kept {
+    int64_t index; // -1: none
+    FilFrame frame;
+    FilArena memory;
+} Kept;
+
 typedef struct Movie {
     const Options *options;
     FilResult *result;
-    int64_t first, last; // frames
-    double *times;       // of frames first .. last, s
-    int64_t count;       // pictures
+    int64_t first, last;  // frames
+    double *times;        // of frames first .. last, s
+    int64_t count, drawn; // pictures, in all and so far
+    Kept kept[2];         // frames before and after a picture's time
+    FilArena between;     // memory of a frame between them
     FilRenderOptions use;
     FilPicture picture;
     FilFilm *film;
@@ -79,16 +89,77 @@ static CliStatus read_times(Movie *movie) {
     return CLI_FINE;
 }
 
-// The frame that picture j shows; times rise.
-static int64_t frame_of(const Movie *movie, int64_t j, int64_t before) {
+// What a picture shows: a frame, and the part of the way to the next one that is shown.
+typedef struct Shown {
+    int64_t frame, next;
+    double part;
+} Shown;
+
+// What picture j shows; times rise, and pictures are asked for in their order.
+static Shown find_shown(const Movie *movie, int64_t j, int64_t before) {
     const double time = movie->times[0] + (double)j * movie->options->speed / movie->options->fps;
-    int64_t k = before - movie->first;
+    const double nearly = 1e-6; // of the way: what is so near to a frame is that frame
     const int64_t end = movie->last - movie->first, every = movie->options->every;
-    while (k + every <= end &&
-           fabs(movie->times[k + every] - time) <= fabs(movie->times[k] - time)) {
-        k += every;
+    const double *times = movie->times;
+    int64_t k = before - movie->first;
+    double part = 0.0;
+    for (; k + every <= end; k += every) {
+        const double length = times[k + every] - times[k];
+        part = length > 0.0 ? (time - times[k]) / length : 1.0;
+        if (part < 1.0 - nearly) {
+            break;
+        }
+        part = 0.0;
     }
-    return k + movie->first;
+    const bool between = part > nearly;
+    return (Shown){.frame = k + movie->first,
+                   .next = k + movie->first + (between ? every : 0),
+                   .part = between ? part : 0.0};
+}
+
+static CliStatus get_frame(Movie *movie, int64_t index, const FilFrame **out) {
+    Kept *kept = &movie->kept[(index - movie->first) / movie->options->every % 2];
+    if (kept->index != index) {
+        FilFrame frame;
+        FilError error;
+        kept->index = -1;
+        fil_arena_reset(&kept->memory);
+        if (fil_result_read(movie->result, index, &frame, &error) != FIL_OK) {
+            return say_error(&error);
+        }
+        if (!fil_frame_copy(fil_result_def(movie->result), &frame, &kept->memory, &kept->frame)) {
+            cli_say("there is not enough memory");
+            return CLI_BAD_FILE;
+        }
+        kept->index = index;
+    }
+    *out = &kept->frame;
+    return CLI_FINE;
+}
+
+static CliStatus draw(Movie *movie, const Shown *shown) {
+    const FilResultDef *def = fil_result_def(movie->result);
+    const FilFrame *a = NULL, *b = NULL;
+    FilFrame between;
+    CliStatus status = get_frame(movie, shown->frame, &a);
+    if (status == CLI_FINE) {
+        status = get_frame(movie, shown->next, &b);
+    }
+    if (status != CLI_FINE) {
+        return status;
+    }
+    if (a != b) {
+        fil_arena_reset(&movie->between);
+        if (!fil_frame_mix(def, a, b, shown->part, &movie->between, &between)) {
+            cli_say("there is not enough memory");
+            return CLI_BAD_FILE;
+        }
+        a = &between;
+    }
+    FilError error;
+    return fil_render_frame(&movie->use, def, a, &movie->picture, &error) != FIL_OK
+               ? say_error(&error)
+               : CLI_FINE;
 }
 
 // Camera and scale hold for the whole film: look at some frames of it first.
@@ -127,18 +198,16 @@ static void show_progress(Movie *movie, int64_t done) {
 }
 
 static CliStatus draw_all(Movie *movie) {
-    const FilResultDef *def = fil_result_def(movie->result);
-    int64_t drawn = -1, at = movie->first;
+    Shown last = {.frame = -1};
     FilError error;
     for (int64_t j = 0; j < movie->count; j++) {
-        at = frame_of(movie, j, at);
-        if (at != drawn) {
-            FilFrame frame;
-            if (fil_result_read(movie->result, at, &frame, &error) != FIL_OK ||
-                fil_render_frame(&movie->use, def, &frame, &movie->picture, &error) != FIL_OK) {
-                return say_error(&error);
+        const Shown shown = find_shown(movie, j, j == 0 ? movie->first : last.frame);
+        if (shown.frame != last.frame || shown.part != last.part) {
+            const CliStatus status = draw(movie, &shown);
+            if (status != CLI_FINE) {
+                return status;
             }
-            drawn = at;
+            last = shown;
         }
         if (cli_is_interrupted()) {
             return CLI_INTERRUPTED;
@@ -146,25 +215,15 @@ static CliStatus draw_all(Movie *movie) {
         if (fil_film_add(movie->film, &movie->picture, &error) != FIL_OK) {
             return say_error(&error);
         }
-        show_progress(movie, j + 1);
+        movie->drawn = j + 1;
+        show_progress(movie, movie->drawn);
     }
     return CLI_FINE;
 }
 
-// Draw the film into `path`, a file for ffmpeg or a folder.
-static CliStatus make_film(Movie *movie, const char *path) {
+static CliStatus film_into(Movie *movie, const char *path) {
     const int size[2] = {movie->use.width, movie->use.height};
     FilError error;
-    if (!fil_film_is_known(path)) {
-        CliStatus status = cli_check_folder(path);
-        if (status == CLI_FINE && !cli_make_folder(path)) {
-            cli_say("%s: cannot write there: %s", path, strerror(errno));
-            status = CLI_BAD_FILE;
-        }
-        if (status != CLI_FINE) {
-            return status;
-        }
-    }
     if (fil_film_begin(path, size, movie->options->fps, movie->options->force, &movie->film,
                        &error) != FIL_OK) {
         return say_error(&error);
@@ -176,6 +235,31 @@ static CliStatus make_film(Movie *movie, const char *path) {
     }
     if (fil_film_end(movie->film, status == CLI_FINE, &error) != FIL_OK) {
         status = say_error(&error);
+    }
+    return status;
+}
+
+// Draw the film into `path`, a file for ffmpeg or a folder.
+static CliStatus make_film(Movie *movie, const char *path) {
+    const bool folder = !fil_film_is_known(path);
+    CliStatus status = folder ? cli_check_folder(path) : CLI_FINE;
+    int made = 0;
+    if (status == CLI_FINE && folder && !cli_make_folders(path, &made)) {
+        cli_say("%s: cannot write there: %s", path, strerror(errno));
+        status = CLI_BAD_FILE;
+    } else if (status == CLI_FINE) {
+        status = film_into(movie, path);
+    }
+    const bool stopped = status == CLI_INTERRUPTED;
+    if (status != CLI_FINE && folder && movie->drawn > 0) {
+        cli_say("%s%" PRId64 " of %" PRId64 " picture%s %s kept in %s",
+                stopped ? "interrupted; " : "", movie->drawn, movie->count,
+                cli_plural(movie->count), movie->drawn == 1 ? "is" : "are", path);
+    } else if (stopped) {
+        cli_say("interrupted; %s was not written", path);
+    }
+    if (status != CLI_FINE) {
+        cli_unmake_folders(path, made);
     }
     return status;
 }
@@ -214,13 +298,7 @@ static CliStatus choose_way(Movie *movie) {
     return status == CLI_FINE ? cli_flush() : status;
 }
 
-static CliStatus check_options(const Options *options, int count) {
-    if (count != 1) {
-        cli_say(count == 0 ? "which run? For instance: filum movie runs/knot -o knot.mp4"
-                           : "movie takes one run, not %d",
-                count);
-        return CLI_BAD_COMMAND;
-    }
+static CliStatus check_options(const Options *options) {
     if (options->out == NULL) {
         cli_say("where does the film go? -o FILE.mp4");
         return CLI_BAD_COMMAND;
@@ -260,16 +338,16 @@ static CliStatus prepare(Movie *movie, int64_t frame_count) {
 static CliStatus run_movie(const CliVerb *verb, int argc, char **argv) {
     Options options = {
         .picture = cli_picture_default(), .last = -1, .every = 1, .fps = 30.0, .speed = 1.0};
-    const int count = cli_parse(verb, argc, argv, &options);
-    if (count < 0) {
-        return count == -2 ? cli_flush() : CLI_BAD_COMMAND;
-    }
-    CliStatus status = check_options(&options, count);
-    if (status != CLI_FINE) {
+    CliStatus status;
+    if (!cli_parse_run(verb, argc, argv, &options, &status) ||
+        (status = check_options(&options)) != CLI_FINE) {
         return status;
     }
-    cli_catch_interrupt();
-    Movie movie = {.options = &options, .live = isatty(STDERR_FILENO) != 0};
+    Movie movie = {.options = &options,
+                   .live = isatty(STDERR_FILENO) != 0,
+                   .kept = {{.index = -1, .memory = fil_arena_make(NULL)},
+                            {.index = -1, .memory = fil_arena_make(NULL)}},
+                   .between = fil_arena_make(NULL)};
     int64_t frame_count = 0;
     FilError error;
     status = cli_picture_open(argv[0], &movie.result, &frame_count);
@@ -287,6 +365,10 @@ static CliStatus run_movie(const CliVerb *verb, int argc, char **argv) {
         status = choose_way(&movie);
     }
     fil_picture_destroy(&movie.picture);
+    for (int k = 0; k < 2; k++) {
+        fil_arena_destroy(&movie.kept[k].memory);
+    }
+    fil_arena_destroy(&movie.between);
     free(movie.times);
     fil_result_discard(movie.result);
     return status;
@@ -299,7 +381,8 @@ const CliVerb cli_movie = {
     .description =
         "Ray-traces a run and has ffmpeg make a film of it: .mp4, .webm or .gif. Without ffmpeg, "
         "or with a folder as FILE, the pictures are written as PNG files. Camera and scale stay "
-        "as they are for the whole film.",
+        "as they are for the whole film. Pictures between frames show what lies between them: "
+        "slow films move smoothly.",
     .examples = "filum movie runs/knot -o knot.mp4\tas fast as it happened\n"
                 "filum movie runs/knot --speed 0.25 --size 640x360 -o knot.gif\tslowly, and small\n"
                 "filum movie runs/knot --every 10 -o pictures\ta folder of PNG files",

@@ -148,8 +148,8 @@ static CliStatus plot(const char *run, const CliQuantity *quantity, const Option
                        : write_svg(&series, title, options, path);
     }
     if (status == CLI_FINE) {
-        (void)printf("%s: %" PRId64 " %s -> %s\n", quantity->name, series.count,
-                     quantity->by_frame ? "frames" : "steps", path);
+        (void)printf("%s: %" PRId64 " %s%s -> %s\n", quantity->name, series.count,
+                     quantity->by_frame ? "frame" : "step", cli_plural(series.count), path);
         status = cli_flush();
     }
     cli_series_free(&series);

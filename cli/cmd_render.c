@@ -47,8 +47,8 @@ static int64_t find_time(FilResult *result, double time, int64_t frame_count) {
         best = fabs(times[k] - time) < fabs(times[best] - time) ? k : best;
     }
     if (best >= 0 && time > times[frame_count - 1] * (1.0 + 1e-9)) {
-        cli_say("--time is %g; the run has %" PRId64 " frames up to %g s", time, frame_count,
-                times[frame_count - 1]);
+        cli_say("--time is %g; the run has %" PRId64 " frame%s up to %g s", time, frame_count,
+                cli_plural(frame_count), times[frame_count - 1]);
         best = -1;
     }
     free(times);
@@ -82,6 +82,7 @@ static CliStatus draw(const Options *options, FilResult *result, int64_t index) 
         status = CLI_BAD_FILE;
     }
     if (status == CLI_FINE && cli_is_interrupted()) {
+        cli_say("interrupted; %s was not written", options->out);
         status = CLI_INTERRUPTED;
     }
     if (status == CLI_FINE &&
@@ -98,13 +99,7 @@ static CliStatus draw(const Options *options, FilResult *result, int64_t index) 
     return status;
 }
 
-static CliStatus check_options(const Options *options, int count) {
-    if (count != 1) {
-        cli_say(count == 0 ? "which run? For instance: filum render runs/knot -o knot.png"
-                           : "render takes one run, not %d",
-                count);
-        return CLI_BAD_COMMAND;
-    }
+static CliStatus check_options(const Options *options) {
     if (options->out == NULL || !cli_ends_with(options->out, ".png")) {
         cli_say(options->out == NULL ? "where does the picture go? -o FILE.png"
                                      : "%s: a picture is a .png file",
@@ -124,15 +119,11 @@ static CliStatus check_options(const Options *options, int count) {
 
 static CliStatus run_render(const CliVerb *verb, int argc, char **argv) {
     Options options = {.picture = cli_picture_default(), .frame = NO_FRAME, .time = -1.0};
-    const int count = cli_parse(verb, argc, argv, &options);
-    if (count < 0) {
-        return count == -2 ? cli_flush() : CLI_BAD_COMMAND;
-    }
-    CliStatus status = check_options(&options, count);
-    if (status != CLI_FINE) {
+    CliStatus status;
+    if (!cli_parse_run(verb, argc, argv, &options, &status) ||
+        (status = check_options(&options)) != CLI_FINE) {
         return status;
     }
-    cli_catch_interrupt();
     FilResult *result = NULL;
     int64_t frame_count = 0, index = -1;
     status = cli_picture_open(argv[0], &result, &frame_count);

@@ -581,8 +581,9 @@ static void print_summary(const Run *run, bool interrupted) {
         (void)puts("}");
         return;
     }
-    (void)printf("%s: %s at %g s: %" PRId64 " steps, %" PRId64 " frames -> %s\n", run->base,
-                 interrupted ? "stopped" : "done", time, run->totals.steps, run->frame_count,
+    (void)printf("%s: %s at %g s: %" PRId64 " step%s, %" PRId64 " frame%s -> %s\n", run->base,
+                 interrupted ? "stopped" : "done", time, run->totals.steps,
+                 cli_plural(run->totals.steps), run->frame_count, cli_plural(run->frame_count),
                  run->folder);
     cli_totals_print(&run->totals, stdout);
 }
@@ -609,13 +610,15 @@ static CliStatus finish(Run *run, CliStatus status) {
     print_summary(run, interrupted);
     const int64_t warnings = cli_totals_warnings(&run->totals);
     if (fil_stage_unsettled_count(run->stage) > 0) {
-        cli_say("warning: %d rods found no equilibrium to start from (see %s)",
-                fil_stage_unsettled_count(run->stage), run->log_path);
+        const int unsettled = fil_stage_unsettled_count(run->stage);
+        cli_say("warning: %d rod%s found no equilibrium to start from (see %s)", unsettled,
+                cli_plural(unsettled), run->log_path);
     }
     if (warnings > 0) {
-        cli_say("warning: %" PRId64 " steps did not converge and %" PRId64
-                " pairs were not mended (see %s)",
-                run->totals.unconverged, run->totals.missed, run->log_path);
+        cli_say("warning: %" PRId64 " step%s did not converge and %" PRId64
+                " pair%s not mended (see %s)",
+                run->totals.unconverged, cli_plural(run->totals.unconverged), run->totals.missed,
+                run->totals.missed == 1 ? " was" : "s were", run->log_path);
     }
     if (interrupted) {
         say_resume(run);

@@ -117,11 +117,12 @@ static void print_info(const char *scene, const char *folder, const FilSettleInf
         (void)puts("}");
         return;
     }
-    (void)printf("%s: %s after %d steps: residual %.1e, of friction %.1e; %d contacts, %d of them "
-                 "press -> %s\n",
+    (void)printf("%s: %s after %d step%s: residual %.1e, of friction %.1e; %d contact%s, %d of "
+                 "them press%s -> %s\n",
                  scene, info->converged ? "in equilibrium" : "not in equilibrium", info->steps,
-                 info->residual, info->friction_residual, info->contact_count, info->active_count,
-                 folder);
+                 cli_plural(info->steps), info->residual, info->friction_residual,
+                 info->contact_count, cli_plural(info->contact_count), info->active_count,
+                 info->active_count == 1 ? "es" : "", folder);
 }
 
 // runs/NAME-settled, to be freed.

@@ -126,20 +126,56 @@ CliStatus cli_check_folder(const char *folder) {
     return status;
 }
 
-// mkdir -p, at the first write: a run that writes nothing leaves no folder.
-bool cli_make_folder(const char *folder) {
+static bool make_one(const char *path, int *made) {
+    if (mkdir(path, 0777) == 0) {
+        (*made)++;
+        return true;
+    }
+    return errno == EEXIST;
+}
+
+bool cli_make_folders(const char *folder, int *made) {
     char *path = cli_join_path(NULL, folder);
-    bool made = path != NULL;
-    for (char *c = path; made && *c != '\0'; c++) {
+    bool fine = path != NULL;
+    *made = 0;
+    for (char *c = path; fine && *c != '\0'; c++) {
         if (c > path && *c == '/') {
             *c = '\0';
-            made = mkdir(path, 0777) == 0 || errno == EEXIST;
+            fine = make_one(path, made);
             *c = '/';
         }
     }
-    made = made && (mkdir(path, 0777) == 0 || errno == EEXIST);
+    fine = fine && make_one(path, made);
     free(path);
-    return made;
+    if (!fine) {
+        const int reason = errno;
+        cli_unmake_folders(folder, *made);
+        *made = 0;
+        errno = reason;
+    }
+    return fine;
+}
+
+// mkdir -p, at the first write: a run that writes nothing leaves no folder.
+bool cli_make_folder(const char *folder) {
+    int made = 0;
+    return cli_make_folders(folder, &made);
+}
+
+void cli_unmake_folders(const char *folder, int made) {
+    char *path = cli_join_path(NULL, folder);
+    size_t length = path != NULL ? strlen(path) : 0;
+    while (made > 0 && length > 0) {
+        made -= rmdir(path) == 0; // what is not empty stays, and so does all above it
+        while (length > 0 && path[length - 1] == '/') {
+            length--;
+        }
+        while (length > 0 && path[length - 1] != '/') {
+            length--;
+        }
+        path[length] = '\0';
+    }
+    free(path);
 }
 
 void cli_jobs_add(CliJobs *jobs, const char *operand) {

@@ -40,5 +40,9 @@ CliStatus cli_write_file(const char *path, const char *text, size_t size, bool f
 
 /// mkdir -p; false, and errno, when that fails.
 bool cli_make_folder(const char *folder);
+/// The same, and how many folders were made for it, none where it fails; cli_unmake_folders() takes
+/// those away again that are still empty, so that what failed leaves nothing behind.
+bool cli_make_folders(const char *folder, int *made);
+void cli_unmake_folders(const char *folder, int made);
 
 #endif

@@ -81,6 +81,26 @@ void cli_help_verb(const CliVerb *verb) {
     print_status();
 }
 
+static const char *const start_lines[][2] = {
+    {"filum demo", "pictures of hair and of hard problems"},
+    {"filum scenes", "what comes with it: knots, hair, ribbons"},
+    {"filum new knot", "knot.json, a scene to read and change"},
+    {"filum run knot.json", "simulate it, into the folder runs/knot"},
+    {"filum view runs/knot", "look at it in the browser"},
+    {"filum run knot.json --live", "take hold of it there while it runs"},
+    {"filum movie runs/knot -o knot.mp4", "or render, plot, export to USD, glTF, VTK"},
+    {"filum solve FILE.hdf5", "a friction problem alone, from FCLIB"},
+    {"filum help", "all verbs; filum help run: one of them"},
+};
+
+void cli_help_start(FILE *out) {
+    (void)fprintf(out, "filum %s: elastic rods in contact, with exact Coulomb friction\n\n",
+                  fil_version());
+    for (size_t k = 0; k < sizeof start_lines / sizeof *start_lines; k++) {
+        (void)fprintf(out, "  %-35s%s\n", start_lines[k][0], start_lines[k][1]);
+    }
+}
+
 void cli_help(void) {
     (void)puts("usage: filum VERB [operands] [options]\n\n"
                "Elastic slender structures: rods, and contact with exact Coulomb friction.\n\n"
@@ -95,9 +115,9 @@ void cli_help(void) {
     (void)printf("  %-*s%s\n", TEXT_COLUMN - 2, "--help", "this text");
     (void)printf("  %-*s%s\n", TEXT_COLUMN - 2, "--version",
                  "version, build, threads and libraries");
-    (void)puts("\nexamples:");
-    for (int k = 0; k < count; k++) {
-        print_examples(verbs[k]->examples);
+    (void)puts("\nto begin with (filum help VERB has more):");
+    for (size_t k = 0; k < sizeof start_lines / sizeof *start_lines; k++) {
+        (void)printf("  %-35s%s\n", start_lines[k][0], start_lines[k][1]);
     }
     print_status();
 }

@@ -57,5 +57,6 @@ CliStatus cli_say_url(const FilServer *server, bool json);
 /// The page of the viewer, or one that says why it is not here.
 extern const unsigned char cli_page[];
 extern const size_t cli_page_size;
+extern const char cli_page_library[]; ///< "three.js 0.187.0", or "no viewer"
 
 #endif

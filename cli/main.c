@@ -1,5 +1,7 @@
 // main.c - the program: find the verb and run it.
 #include "cli.h"
+#include "live.h"
+#include "render/render.h"
 
 #include "filum/fclib.h"
 
@@ -46,8 +48,10 @@ static CliStatus print_version(void) {
 #else
     const char *compiler = "gcc " __VERSION__;
 #endif
-    (void)printf("filum %s\nbuild      %s, %s\nthreads    %d\nlibraries  %s, %s\n", fil_version(),
-                 FIL_BUILD_TYPE, compiler, fil_thread_count(0), fil_fclib_library(), FIL_LIBRARIES);
+    (void)printf("filum %s\nbuild      %s, %s\nthreads    %d\nlibraries  %s, %s\n           %s\n"
+                 "           %s, %s\n",
+                 fil_version(), FIL_BUILD_TYPE, compiler, fil_thread_count(0), fil_fclib_library(),
+                 FIL_LIBRARIES, fil_render_libraries(), fil_server_library(), cli_page_library);
     return cli_flush();
 }
 
@@ -77,7 +81,7 @@ int main(int argc, char **argv) {
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
-        cli_say("what is to be done? For instance: filum solve FILE.hdf5 (filum --help says more)");
+        cli_help_start(stderr);
         return CLI_BAD_COMMAND;
     }
     const char *word = argv[1];

@@ -21,6 +21,10 @@ void cli_say(const char *format, ...) {
     va_end(args);
 }
 
+const char *cli_plural(long long count) {
+    return count == 1 ? "" : "s";
+}
+
 CliStatus cli_flush(void) {
     errno = 0;
     if (fflush(stdout) == 0 && ferror(stdout) == 0) {
@@ -124,19 +128,33 @@ static int set_choice(const CliOption *option, const char *text, int *field) {
     return fail_choice(option, text);
 }
 
+// Say what a number must be. Limits that are no more than those of an int are not worth a word,
+// unless one was reached.
+static int fail_number(const CliOption *option, const char *text, double number) {
+    const bool whole = option->kind == CLI_COUNT;
+    const double limit = whole ? INT_MAX : HUGE_VAL;
+    char lower[48] = "", upper[48] = "";
+    if (option->low > -limit || number < option->low) {
+        (void)snprintf(lower, sizeof lower, " of at least %.10g", option->low);
+    }
+    if (option->high < limit || number > option->high) {
+        (void)snprintf(upper, sizeof upper, " %s at most %.10g", lower[0] != '\0' ? "and" : "of",
+                       option->high);
+    }
+    cli_say("--%s is \"%s\"; it must be a %s%s%s", option->name, text,
+            whole ? "whole number" : "number", lower, upper);
+    return -1;
+}
+
 static int set_number(const CliOption *option, const char *text, void *field) {
     char *end = NULL;
     const double number = strtod(text, &end);
     const bool whole = option->kind == CLI_COUNT;
-    if (end == text || *end != '\0' || !(number >= option->low && number <= option->high) ||
-        (whole && number != floor(number))) {
-        char upper[40] = "";
-        if (option->high < (whole ? INT_MAX : HUGE_VAL)) {
-            (void)snprintf(upper, sizeof upper, " and at most %g", option->high);
-        }
-        cli_say("--%s is \"%s\"; it must be a %s of at least %g%s", option->name, text,
-                whole ? "whole number" : "number", option->low, upper);
-        return -1;
+    if (end == text || *end != '\0') {
+        return fail_number(option, text, NAN);
+    }
+    if (!(number >= option->low && number <= option->high) || (whole && number != floor(number))) {
+        return fail_number(option, text, number);
     }
     if (whole) {
         *(int *)field = (int)number;
@@ -163,7 +181,8 @@ static int set_option(const CliOption *option, const char *text, void *options) 
         return 0;
     case CLI_TEXT:
         if (text[0] == '\0') {
-            cli_say("--%s is empty; it must be a %s", option->name, option->value);
+            cli_say("--%s is empty; it needs a value: --%s %s", option->name, option->name,
+                    option->value);
             return -1;
         }
         *(const char **)field = text;
@@ -238,4 +257,20 @@ int cli_parse(const CliVerb *verb, int argc, char **argv, void *options) {
         }
     }
     return operands;
+}
+
+bool cli_parse_run(const CliVerb *verb, int argc, char **argv, void *options, CliStatus *status) {
+    const int count = cli_parse(verb, argc, argv, options);
+    *status = CLI_BAD_COMMAND;
+    if (count == 1) {
+        *status = CLI_FINE;
+    } else if (count == -2) {
+        *status = cli_flush();
+    } else if (count == 0) {
+        cli_say("which run? For instance: %.*s", (int)strcspn(verb->examples, "\t"),
+                verb->examples);
+    } else if (count > 0) {
+        cli_say("%s takes one run, not %d", verb->name, count);
+    }
+    return count == 1;
 }

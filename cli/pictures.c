@@ -100,6 +100,7 @@ CliStatus cli_picture_look(FilRenderOptions *options, FilExtent *extent, const F
 }
 
 CliStatus cli_picture_open(const char *run, FilResult **out, int64_t *frame_count) {
+    cli_catch_interrupt();
     const CliStatus status = cli_result_open(run, out);
     if (status != CLI_FINE) {
         return status;
@@ -111,8 +112,8 @@ CliStatus cli_picture_open(const char *run, FilResult **out, int64_t *frame_coun
         return CLI_BAD_FILE;
     }
     if (growing) {
-        cli_say("%s: the run is still going on; it has %" PRId64 " frames by now", run,
-                *frame_count);
+        cli_say("%s: the run is still going on; it has %" PRId64 " frame%s by now", run,
+                *frame_count, cli_plural(*frame_count));
     }
     return CLI_FINE;
 }
@@ -120,8 +121,12 @@ CliStatus cli_picture_open(const char *run, FilResult **out, int64_t *frame_coun
 int64_t cli_picture_frame(const char *option, int64_t index, int64_t frame_count) {
     const int64_t at = index < 0 ? index + frame_count : index;
     if (at < 0 || at >= frame_count) {
-        cli_say("--%s is %" PRId64 "; the run has %" PRId64 " frames, 0 to %" PRId64, option, index,
-                frame_count, frame_count - 1);
+        if (frame_count == 1) {
+            cli_say("--%s is %" PRId64 "; the run has one frame, 0", option, index);
+        } else {
+            cli_say("--%s is %" PRId64 "; the run has %" PRId64 " frames, 0 to %" PRId64, option,
+                    index, frame_count, frame_count - 1);
+        }
         return -1;
     }
     return at;

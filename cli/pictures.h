@@ -43,7 +43,7 @@ CliStatus cli_picture_options(const CliPicture *from, const FilResultDef *def,
 CliStatus cli_picture_look(FilRenderOptions *options, FilExtent *extent, const FilResultDef *def,
                            const FilFrame *frame, int stride);
 
-/// Open a run that has frames; a run that still grows is talked of.
+/// Open a run that has frames; a run that still grows is talked of. From now on Ctrl-C is noted.
 CliStatus cli_picture_open(const char *run, FilResult **out, int64_t *frame_count);
 
 /// Frame `index`, counted from the end where it is negative; -1 after saying what is wrong.

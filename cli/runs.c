@@ -146,6 +146,13 @@ static const char *name_side(const FilScene *scene, const FilContactSide *side, 
     return text;
 }
 
+static const char *name_overlap(int k, int count) {
+    static const char *const words[CLI_OVERLAPS][2] = {
+        {" overlaps at the start", "s overlap at the start"},
+        {" begins inside an obstacle", "s begin inside obstacles"}};
+    return words[k][count != 1];
+}
+
 int cli_find_overlaps(const FilScene *scene, int threads, char text[CLI_OVERLAPS][300],
                       CliStatus *status) {
     FilSceneOverlaps found;
@@ -162,9 +169,9 @@ int cli_find_overlaps(const FilScene *scene, int threads, char text[CLI_OVERLAPS
         char a[64], b[64];
         if (one->count > 0) {
             (void)snprintf(text[count++], sizeof text[0],
-                           "%d contacts %s, at most %.2g m%s: %s %s %s at (%.4g, %.4g, %.4g)",
-                           one->count, k == 0 ? "overlap at the start" : "begin inside obstacles",
-                           one->depth, k == 0 ? "" : " deep", name_side(scene, &one->a, a),
+                           "%d contact%s, at most %.2g m%s: %s %s %s at (%.4g, %.4g, %.4g)",
+                           one->count, name_overlap(k, one->count), one->depth,
+                           k == 0 ? "" : " deep", name_side(scene, &one->a, a),
                            k == 0 ? "and" : "in", name_side(scene, &one->b, b), one->a.point[0],
                            one->a.point[1], one->a.point[2]);
         }

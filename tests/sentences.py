@@ -36,10 +36,10 @@ def program(path):
     return run, fails
 
 
-def try_one(test):
-    """"ok", "skip" or "FAIL", and why."""
+def try_one(test, folder):
+    """"ok", "skip" or "FAIL", and why. A test may want to know the name of its folder."""
     try:
-        test()
+        test(*[folder][:test.__code__.co_argcount])
         return "ok", ""
     except Skip as skip:
         return "skip", f": {skip}"
@@ -60,7 +60,7 @@ def main(names, wanted, helpers=(), prepare=None):
             if prepare is not None:
                 prepare(folder)
             start = time.monotonic()
-            result, why = try_one(test)
+            result, why = try_one(test, folder)
             os.chdir("/")
         counts[result] += 1
         print(f"{result:4} {test.__name__} ({time.monotonic() - start:.1f} s){why}", flush=True)

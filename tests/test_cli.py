@@ -43,6 +43,18 @@ def the_version_tells_what_was_built():
     assert done.returncode == 0 and lines[0].startswith("filum ") and "HDF5 1." in done.out
     assert any(line.startswith("build ") for line in lines)
     assert any(line.startswith("threads ") for line in lines)
+    for library in ("AMD 2.", "METIS 5.", "OpenMP", "Embree 3.", "libpng 1.", "libmicrohttpd 0."):
+        assert library in done.out, library
+    assert "three.js 0." in done.out or "no viewer" in done.out, done.out
+
+
+def who_says_nothing_is_told_where_to_begin():
+    done = run()
+    assert done.returncode == 2 and done.out == "" and done.err.count("\n") <= 15, done.err
+    words = [line.split()[:2] for line in done.err.splitlines()[2:]]
+    assert ["filum", "demo"] == words[0] and ["filum", "view"] in words, words
+    assert max(len(line) for line in done.err.splitlines()) <= 80
+    assert all(line in run("--help").out for line in done.err.splitlines()[2:])
 
 
 def man_page_and_completion_come_from_the_table():
@@ -59,7 +71,6 @@ def man_page_and_completion_come_from_the_table():
 
 
 def mistakes_on_the_command_line_are_explained():
-    fails(2, "filum --help")
     fails(2, "did you mean solve?", "slove")
     fails(2, "there is no verb \"xyzzy\" (", "xyzzy")
     fails(2, "did you mean solve?", "help", "slve")
@@ -83,7 +94,11 @@ def mistakes_on_the_command_line_are_explained():
               "solve", "--facets", facets, "x")
     fails(2, "--json takes no value", "solve", "--json=1", "x")
     fails(2, "--out needs a value: --out DIR", "solve", "x", "--out")
-    fails(2, "--out is empty", "solve", "x", "--out", "")
+    fails(2, "--out is empty; it needs a value: --out DIR", "solve", "x", "--out", "")
+    fails(2, "--camera is empty; it needs a value: --camera WORDS", "render", "x", "--camera", "")
+    fails(2, '--frame is "99999999999"; it must be a whole number of at most 2147483647', "render",
+          "x", "--frame", "99999999999")
+    fails(2, '--frame is "last"; it must be a whole number\n', "render", "x", "--frame", "last")
 
 
 # ------------------------------------------------------------------------------------------- solve

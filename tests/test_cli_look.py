@@ -146,6 +146,38 @@ def runs_of_other_resolutions_and_lengths_are_compared_where_they_can_be():
     assert found["frames"][0]["largest"] < 1e-12  # the same straight rod
 
 
+def frames_that_only_one_run_has_are_a_difference():
+    simulate("a")
+    simulate("b", "duration=0.1")
+    assert run("compare", "a", "b")[0] == 0
+    status, _, err = run("compare", "a", "b", "--tolerance", "1")
+    assert status == 1 and "10 frames of a are not in b" in err, (status, err)
+
+
+def what_differs_in_the_rods_of_two_runs_is_said():
+    simulate("a")
+    simulate("b", 'rods[0].name="rope"', "rods[0].length=9 cm", "rods[0].elements=4")
+    _, _, err = run("compare", "a", "b")
+    assert '1 of 1 rod has other names, as of other scenes: rods[0] is "strand" in a and "rope" ' \
+        "in b" in err, err
+    assert "rods[0] strand is 0.08 m long in a and 0.09 m in b" in err, err
+    assert "rods[0] strand has 17 points in a and 13 in b" in err, err
+    simulate("c")
+    assert run("compare", "a", "c")[2] == ""
+
+
+def bodies_are_compared_as_well():
+    ball = 'bodies=[{"name": "ball", "shape": "sphere", "radius": 0.01, "material": "floor", ' \
+        '"at": [0, 1, %s]}]'
+    simulate("a", ball % 0.05)
+    simulate("b", ball % 0.06)
+    found = json.loads(run("compare", "a", "b", "--json")[1])
+    assert abs(found["frames"][0]["largest"] - 0.01) < 1e-12 and found["same_frames"] == 0
+    assert "on ball" in run("compare", "a", "b")[1]
+    simulate("c")
+    fails(3, "a has 1 body and c has 0; runs of other scenes cannot be compared", "compare", "a", "c")
+
+
 def what_cannot_be_compared_is_one_clear_sentence():
     simulate("a")
     fails(2, "which two runs?", "compare", "a")

@@ -239,16 +239,47 @@ def wait_for_handler(pid):
 
 def interrupted_work_leaves_nothing_behind():
     make_run()
-    for verb, out in (("render", "x.png"), ("movie", "x.mp4")):
-        if verb == "movie" and not shutil.which("ffmpeg"):
+    for verb, out in (("render", "x.png"), ("movie", "x.mp4"), ("movie", "new/p")):
+        if out == "x.mp4" and not shutil.which("ffmpeg"):
             continue
         with subprocess.Popen([FILUM, verb, "run", "-o", out, "--samples", "2048", "--size",
                                "1920x1080"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
             wait_for_handler(child.pid)
             child.send_signal(signal.SIGINT)
-            child.communicate(timeout=60)
+            said = child.communicate(timeout=60)[1].decode()
             assert child.returncode == 130, child.returncode
+            assert said == f"filum: interrupted; {out} was not written\n", said
         assert sorted(os.listdir()) == ["run", "scene.json"], os.listdir()
+
+
+def pictures_of_an_interrupted_film_are_kept_and_counted():
+    make_run()
+    with subprocess.Popen([FILUM, "movie", "run", "-o", "p", "--samples", "8", "--size", "400x300",
+                           "--speed", "0.001"], stderr=subprocess.PIPE) as child:
+        while not os.path.exists("p/frame-00001.png"):
+            time.sleep(0.01)
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=60)[1].decode()
+    count = len(os.listdir("p"))
+    assert said == f"filum: interrupted; {count} of 601 pictures are kept in p\n", (said, count)
+
+
+def between_frames_a_slow_film_shows_what_lies_between():
+    scene = {**SCENE, "rods": [], "friction_default": 0, "duration": 0.004, "bodies": [
+        {**SCENE["bodies"][0], "at": [0, 0, 0.05], "velocity": [20, 0, 0]}]}
+    with open("scene.json", "w", encoding="utf-8") as file:
+        json.dump(scene, file)
+    works("run", "scene.json", "--out", "run")  # frames at 0, 40 and 80 mm, pictures 10 mm apart
+    works("movie", "run", "-o", "p", "--size", "160x90", "--samples", "4", "--speed", "0.015",
+          "--background", "none", "--no-ground", "--camera", "eye=0.1,-1,0.05 target=0.1,0,0.05 fov=20")
+    names = sorted(os.listdir("p"))
+    assert len(names) == 9, names
+    edge = []  # pixels from the left to the body
+    for name in names:
+        row = decode(f"p/{name}")[2][45]
+        edge.append(next(x for x in range(160) if row[x][3] > 128))
+    steps = [b - a for a, b in zip(edge, edge[1:])]
+    assert max(steps) - min(steps) <= 1 and min(steps) > 0, edge
 
 
 def bad_command_lines_are_explained():
@@ -261,11 +292,17 @@ def bad_command_lines_are_explained():
     fails(2, "--size is \"10\"", "render", "run", "-o", "x.png", "--size", "10")
     fails(2, "--size is \"99999x100\"", "render", "run", "-o", "x.png", "--size", "99999x100")
     fails(2, "the camera has \"eye=1\"", "render", "run", "-o", "x.png", "--camera", "eye=1")
+    for camera, why in (("eye=1,1,1 eye=2,2,2", "eye twice"), ("fov=20 up=0,1,0 fov=30", "fov twice"),
+                        ("eye=1,1,1 from=1,0,0", "eye and from"), ("zoom=2 eye=1,1,1", "eye and zoom")):
+        fails(2, f"the camera has {why}", "render", "run", "-o", "x.png", "--camera", camera)
     fails(2, "did you mean curvature?", "render", "run", "-o", "x.png", "--colour", "curvatur")
     fails(2, "--last is frame 1, before --first, 2", "movie", "run", "-o", "p", "--first", "2",
           "--last", "1")
     fails(2, "--background none is for pictures", "movie", "run", "-o", "x.mp4", "--background",
           "none")
+    done = run("movie", "run", "-o", "new/p", "--size", "64x64", "--samples", "1",
+               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16)))
+    assert done.returncode == 3 and not os.path.exists("new"), done.err
     fails(3, "no/x.png: cannot write it", "render", "run", "-o", "no/x.png", "--size", "16x16")
 
 

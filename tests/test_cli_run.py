@@ -374,6 +374,17 @@ def check_counts_estimates_and_warns():
     fails(3, "did you mean", "check", "scene.json", "--set", "gravty=1")
 
 
+def rods_that_are_odd_alike_are_one_warning():
+    strand = {**SCENE["rods"][0], "length": "4 mm"}
+    rods = [{**strand, "name": f"s{k}", "root": {**strand["root"], "at": [0, k, 1]}}
+            for k in range(30)]
+    rods[7]["contact_radius"] = "2 mm"
+    done = run("check", write(rods=rods, events=[]))
+    thick = [line for line in done.out.splitlines() if "thick" in line]
+    assert thick == ["  warning: rods[7] s7: contact_radius 0.002 m is thick for a length of "
+                     "0.004 m, and 29 more rods too"], done.out
+
+
 def a_run_warns_of_what_begins_in_something_else():
     write()
     deep = ["--until", "0.002", "--set", "bodies[0].at=[0.1, 0, 0.005]"]
@@ -465,6 +476,29 @@ def a_run_is_exported():
     assert run("export", "runs/scene", "--to", "obj", "--force", "--frames", "::5").returncode == 0
     fails(2, "to which format?", "export", "runs/scene")
     fails(2, "--to is \"ob\"", "export", "runs/scene", "--to", "ob")
+    done = run("export", "runs/scene/result.h5", "--to", "hair", "--frames", "0")
+    assert done.out == "1 file -> runs/scene/hair\n", (done.out, done.err)
+    assert os.listdir("runs/scene/hair") == ["result-000000.hair"]
+
+
+def an_export_that_fails_leaves_nothing_behind():
+    write()
+    assert run("run", "scene.json", "--until", "0.06").returncode == 0
+    before = sorted(os.listdir("runs/scene"))
+    fails(2, "frames 99:100 hold none; there are 0 to 10", "export", "runs/scene", "--to", "obj",
+          "--frames", "99")
+    fails(2, "--fps is for usda and glb, which are played; hair is not", "export", "runs/scene", "--to",
+          "hair", "--fps", "24")
+    fails(2, "--sides is for glb", "export", "runs/scene", "--to", "usda", "--sides", "5")
+    fails(2, "hold none", "export", "runs/scene", "--to", "csv", "--frames", "99", "--out",
+          "new/and/deep")
+    assert sorted(os.listdir("runs/scene")) == before and not os.path.exists("new")
+    os.mkdir("empty")
+    fails(2, "hold none", "export", "runs/scene", "--to", "csv", "--frames", "99", "--out", "empty")
+    assert os.path.exists("empty")  # it was there
+    assert run("export", "runs/scene", "--to", "obj", "--frames", "5", "--out", "x").returncode == 0
+    fails(3, "x/scene-000005.obj exists already; force (--force) replaces it", "export",
+          "runs/scene", "--to", "obj", "--out", "x")
 
 
 def solution(path):
@@ -511,8 +545,11 @@ def dump_says_what_it_cannot_do():
     assert run("run", "empty.json", "--out", "empty", "--until", "0.01").returncode == 0
     fails(1, "has no friction problem: nothing touches", "dump", "empty", "--step", "1", "--to",
           "a")
+    done = run("dump", "empty", "--steps", "1:3", "--to", "new/none")
+    assert done.returncode == 0 and not os.path.exists("new"), done.err
+    assert done.out == "0 problems (in 3 steps nothing touches)\n", done.out
     write("a.hdf5")
-    fails(3, "a.hdf5 exists; --force replaces it", "dump", "runs/scene", "--step", "1", "--to",
+    fails(3, "a.hdf5 exists already; --force replaces it", "dump", "runs/scene", "--step", "1", "--to",
           "a.hdf5")
 
 

@@ -1,7 +1,9 @@
 // What there is to see of a frame: fields and scales.
 #include "check.h"
+#include "failing_allocator.h"
 
 #include "filum/look.h"
+#include "look/between.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,9 +107,80 @@ static void scales_leave_out_what_lies_far_off_and_are_even_about_zero(void) {
     CHECK(range[0] == 0.0 && range[1] == 0.0);
 }
 
-#define TESTS(X)                                    \
-    X(fields_are_those_of_the_frame)                \
-    X(contact_forces_go_to_the_points_next_to_them) \
-    X(what_a_run_does_not_hold_is_not_known)        \
-    X(scales_leave_out_what_lies_far_off_and_are_even_about_zero)
+// --- between frames ------------------------------------------------------------------------------
+
+// Two frames of a rod of two points, and a body that turns by 90 degrees about z.
+static const FilResultDef pair_def = {.point_count = 2, .rigid_count = 1};
+static const double pair_position[2][6] = {{0, 0, 0, 1, 0, 0}, {0, 0, 2, 1, 4, 0}};
+static const double pair_quaternion[2][8] = {{1, 0, 0, 0, 0, 1, 0, 0}, {1, 0, 0, 0, 0, -1, 0, 0}};
+static const double pair_turn[2][4] = {{1, 0, 0, 0},
+                                       {0.70710678118654752, 0, 0, 0.70710678118654752}};
+static const FilContact pair_contacts[2] = {{.gap = 1.0}, {.gap = 2.0}};
+
+static FilFrame pair_frame(int k) {
+    return (FilFrame){.time = k,
+                      .step = 10 * k,
+                      .position = pair_position[k],
+                      .quaternion = pair_quaternion[k],
+                      .rigid_quaternion = pair_turn[k],
+                      .contacts = &pair_contacts[k],
+                      .contact_count = 1};
+}
+
+static void the_middle_of_two_frames_lies_half_way(void) {
+    const FilFrame a = pair_frame(0), b = pair_frame(1);
+    FilArena memory = fil_arena_make(NULL);
+    FilFrame middle, late;
+    CHECK(fil_frame_mix(&pair_def, &a, &b, 0.5, &memory, &middle));
+    CHECK(middle.time == 0.5);
+    const double position[6] = {0, 0, 1, 1, 2, 0};
+    for (int k = 0; k < 6; k++) {
+        CHECK(middle.position[k] == position[k]);
+    }
+    for (int k = 0; k < 8; k++) { // q and -q are the same turn
+        CHECK(middle.quaternion[k] == pair_quaternion[0][k]);
+    }
+    const double angle = 3.14159265358979323846 / 8.0; // half of 45 degrees
+    CHECK_NEAR(middle.rigid_quaternion[0], cos(angle), 1e-15, 0.0);
+    CHECK_NEAR(middle.rigid_quaternion[3], sin(angle), 1e-15, 0.0);
+    CHECK(middle.velocity == NULL && middle.tension == NULL); // what is not known stays so
+    CHECK(fil_frame_mix(&pair_def, &a, &b, 0.75, &memory, &late));
+    CHECK(late.position[4] == 3.0 && late.contacts == &pair_contacts[1] && late.step == 10);
+    fil_arena_destroy(&memory);
+}
+
+static void a_copy_of_a_frame_outlives_it(void) {
+    double position[6] = {1, 2, 3, 4, 5, 6};
+    FilContact contact = {.gap = 7.0};
+    FilFrame frame = pair_frame(1), copy;
+    frame.position = position;
+    frame.contacts = &contact;
+    FilArena memory = fil_arena_make(NULL);
+    CHECK(fil_frame_copy(&pair_def, &frame, &memory, &copy));
+    position[5] = contact.gap = 0.0;
+    CHECK(copy.position[5] == 6.0 && copy.contacts[0].gap == 7.0 && copy.velocity == NULL);
+    CHECK(copy.quaternion != pair_quaternion[1] && copy.quaternion[5] == -1.0);
+    fil_arena_destroy(&memory);
+}
+
+static void frames_between_tell_when_there_is_no_memory(void) {
+    const FilFrame a = pair_frame(0), b = pair_frame(1);
+    FailingAllocator nothing = {.fail_at = 1};
+    const FilAllocator allocator = failing_allocator(&nothing);
+    FilArena memory = fil_arena_make(&allocator);
+    FilFrame out;
+    CHECK(!fil_frame_mix(&pair_def, &a, &b, 0.5, &memory, &out));
+    CHECK(!fil_frame_copy(&pair_def, &a, &memory, &out));
+    fil_arena_destroy(&memory);
+    CHECK(failing_allocator_is_clean(&nothing));
+}
+
+#define TESTS(X)                                                  \
+    X(fields_are_those_of_the_frame)                              \
+    X(contact_forces_go_to_the_points_next_to_them)               \
+    X(what_a_run_does_not_hold_is_not_known)                      \
+    X(scales_leave_out_what_lies_far_off_and_are_even_about_zero) \
+    X(the_middle_of_two_frames_lies_half_way)                     \
+    X(a_copy_of_a_frame_outlives_it)                              \
+    X(frames_between_tell_when_there_is_no_memory)
 CHECK_MAIN(TESTS)

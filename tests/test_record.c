@@ -8,6 +8,7 @@
 #include "filum/checkpoint.h"
 #include "filum/record.h"
 #include "math/rotation.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -271,11 +272,46 @@ static void every_allocation_may_fail(void) {
     fil_world_destroy(world);
 }
 
-#define TESTS(X)                                     \
-    X(a_frame_shows_the_world_as_it_is)              \
-    X(a_resumed_run_is_the_unbroken_one_bit_for_bit) \
-    X(a_recording_ends_when_the_world_changes)       \
-    X(long_names_are_cut_between_characters)         \
+// A ball at rest presses on the floor with its weight, m g, however short the last part of a step.
+static void forces_of_a_step_taken_in_parts_are_those_of_a_whole_one(void) {
+    FilWorldDef def = fil_world_def_default();
+    def.step = 2e-3;
+    def.solver.thread_count = 1;
+    FilWorld *world = make_world(&def, 0.3, 0.0);
+    (void)add_floor(world);
+    FilRigidDef ball = fil_rigid_def_default();
+    ball.pose.position[2] = ball.shape.radius;
+    (void)add_rigid(world, &ball);
+    FilRecorder *recorder = NULL;
+    FilError error;
+    must(fil_recorder_create(world, NULL, &recorder, &error), &error);
+    double pressed[2];
+    for (int k = 0; k < 2; k++) {
+        FilStepInfo info = {0};
+        bool taken = false;
+        for (int n = 0; n < 5; n++) {
+            must(fil_world_try_step(world, k == 0 ? def.step : 0.25 * def.step, true, &info, &taken,
+                                    &error),
+                 &error);
+            CHECK(taken);
+        }
+        FilFrame frame;
+        must(fil_recorder_frame(recorder, &frame, &error), &error);
+        CHECK(frame.contact_count == 1);
+        pressed[k] = frame.contacts[0].impulse[2] / def.step;
+    }
+    CHECK(pressed[0] != 0.0);
+    CHECK_NEAR(pressed[1], pressed[0], 1e-9, 0.0);
+    fil_recorder_destroy(recorder);
+    fil_world_destroy(world);
+}
+
+#define TESTS(X)                                                \
+    X(a_frame_shows_the_world_as_it_is)                         \
+    X(a_resumed_run_is_the_unbroken_one_bit_for_bit)            \
+    X(a_recording_ends_when_the_world_changes)                  \
+    X(forces_of_a_step_taken_in_parts_are_those_of_a_whole_one) \
+    X(long_names_are_cut_between_characters)                    \
     X(every_allocation_may_fail)
 
 int main(int argc, char **argv) {

@@ -430,7 +430,7 @@ static void what_exists_is_not_overwritten(void) {
     FilResult *result = NULL;
     FilError error;
     CHECK(fil_result_create(path, &run.def, false, NULL, &result, &error) == FIL_E_IO);
-    CHECK(strstr(error.text, "exists already; it is replaced only when forced") != NULL);
+    CHECK(strstr(error.text, "exists already; force (--force) replaces it") != NULL);
     check_whole_run(path, FRAMES);
     CHECK(fil_result_create("/nowhere/at/all.h5", &run.def, false, NULL, &result, &error) ==
           FIL_E_IO);
@@ -565,7 +565,7 @@ static void exports_refuse_what_they_cannot_do(void) {
         CHECK(files > 0);
         CHECK(fil_export(result, (FilExportFormat)format, &options, folder, name, &files, &error) ==
               FIL_E_IO);
-        CHECK(strstr(error.text, "exists already; it is replaced only when forced") != NULL);
+        CHECK(strstr(error.text, "exists already; force (--force) replaces it") != NULL);
         CHECK(files == 0);
         options.force = true;
         CHECK(fil_export(result, (FilExportFormat)format, &options, folder, name, &files, &error) ==

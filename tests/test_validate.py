@@ -9,14 +9,13 @@ import os
 import subprocess
 import sys
 
+import sentences
+from sentences import Skip
+
 FILUM = os.path.abspath(sys.argv[1])
 QUICK = "quick" in sys.argv[2:3]
 FIELDS = ["case", "model", "resolution", "expected", "got", "error", "allowed", "pass"]
 MODELS = {"helix", "clothoid", "der", "corde", "chain"}
-
-
-class Skip(Exception):
-    pass
 
 
 def run(*arguments):
@@ -132,25 +131,8 @@ def a_table_tells_what_is_expected_and_how_many_passed():
     assert lines[-1] == f"{len(lines) - 3} passed, 0 failed"
 
 
-def main():
-    wanted = sys.argv[-1] if len(sys.argv) > (3 if QUICK else 2) else ""
-    counts = {"ok": 0, "FAIL": 0, "skip": 0}
-    tests = [test for name, test in globals().items()
-             if callable(test) and getattr(test, "__module__", "") == "__main__"
-             and name not in ("run", "part", "of", "main", "Skip") and wanted in name]
-    for test in tests:
-        try:
-            test()
-            result, why = "ok", ""
-        except Skip as skip:
-            result, why = "skip", f": {skip}"
-        except Exception as error:  # pylint: disable=broad-except
-            result, why = "FAIL", f": {type(error).__name__}: {error}"
-        counts[result] += 1
-        print(f"{result:4} {test.__name__}{why}", flush=True)
-    print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
-    return 1 if counts["FAIL"] else 0
-
+HELPERS = ("run", "part", "of")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    WANTED = sys.argv[-1] if len(sys.argv) > (3 if QUICK else 2) else ""
+    sys.exit(sentences.main(globals(), WANTED, HELPERS))

@@ -23,7 +23,7 @@ static FilStatus fail_with(FilError *error, const char *path, const char *what) 
 }
 
 static FilStatus fail_taken(FilError *error, const char *path) {
-    return fil_fail(error, FIL_E_IO, "%s exists already; it is replaced only when forced", path);
+    return fil_fail(error, FIL_E_IO, "%s exists already; force (--force) replaces it", path);
 }
 
 static FilStatus check_target(const char *path, bool force, FilError *error) {

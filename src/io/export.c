@@ -156,7 +156,7 @@ static FilStatus check_free(const FilExport *job, int64_t k, const char *suffix)
     FIL_TRY(make_path(job, k, suffix, path));
     struct stat about;
     if (lstat(path, &about) == 0) {
-        return fil_fail(job->error, FIL_E_IO, "%s exists already; it is replaced only when forced",
+        return fil_fail(job->error, FIL_E_IO, "%s exists already; force (--force) replaces it",
                         path);
     }
     return FIL_OK;
@@ -216,7 +216,7 @@ static FilStatus choose_frames(FilExport *job) {
     const int64_t held = fil_result_frame_count(job->result);
     const int64_t from = clamp_end(options->from, held), to = clamp_end(options->to, held);
     if (held == 0) {
-        return fil_fail(job->error, FIL_E_ARGUMENT, "there are no frames to export");
+        return fil_fail(job->error, FIL_E_FORMAT, "there are no frames to export");
     }
     if (to <= from) {
         char end[32] = "";

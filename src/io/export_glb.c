@@ -1,9 +1,13 @@
-// export_glb.c - glTF for Blender, three.js and game engines: rods as tubes, solids as meshes.
+// export_glb.c - glTF for Blender, three.js and game engines: rods as tubes and ribbons, solids as
+// meshes.
 //
 // A tube has a ring of `sides` vertices at each point of a line, and one vertex at each end, which
 // closes it. The ring lies across the line there (the difference of the neighbours), and starts in
 // the direction of the section's axis n1, or n2 where n1 runs along the line: so vertices move with
 // the rod, twist included, and a vertex is the same place of the rod in every frame.
+//
+// A ribbon is a tube with a rectangle as section, along n1 and n2: its ring has eight vertices, two
+// for each of its four sides, which are flat.
 //
 // Of several frames, the tubes of the first are the mesh and those of frame k are its morph target
 // k - 1, as displacements; the weights go from one target to the next. That costs 24 bytes a vertex
@@ -17,7 +21,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { FRAMES_MAX = 256 }; // what every WebGL 2 can hold as layers of a texture
+enum {
+    FRAMES_MAX = 256, // what every WebGL 2 can hold as layers of a texture
+    RIBBON_SIDES = 8, // vertices of a ring
+};
 #define BYTES_MAX 1e9
 #define PI 3.14159265358979323846
 
@@ -56,15 +63,9 @@ static bool normalise(double a[3]) {
 // The axes of the ring at a point of a line: along it, and two across it.
 static void find_axes(const FilResultLine *line, const FilFrame *frame, int i, double axis[3][3]) {
     const int before = i > 0 ? i - 1 : i, after = i + 1 < line->point_count ? i + 1 : i;
-    const size_t first = (size_t)line->first_point, at = first + (size_t)i;
-    const double *q = frame->quaternion + 4 * at;
-    const double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    const bool good = size > 0.0 && isfinite(size);
-    double unit[4], R[9];
-    for (int k = 0; k < 4; k++) {
-        unit[k] = good ? q[k] / size : (double)(k == 0);
-    }
-    fil_rotation_from_quaternion(unit, R);
+    const size_t first = (size_t)line->first_point;
+    double R[9];
+    fil_export_axes(frame, line->first_point + i, R);
     fil_subtract3(frame->position + 3 * (first + (size_t)after),
                   frame->position + 3 * (first + (size_t)before), axis[0]);
     if (!normalise(axis[0])) {
@@ -81,10 +82,40 @@ static void find_axes(const FilResultLine *line, const FilFrame *frame, int i, d
     fil_cross3(axis[0], axis[1], axis[2]);
 }
 
-static void put_vertex(float *to[2], const double x[3], double radius, const double normal[3]) {
+static void put_vertex(float *to[2], const double x[3], const double normal[3]) {
     for (int k = 0; k < 3; k++) {
-        *to[0]++ = (float)(x[k] + radius * normal[k]);
+        *to[0]++ = (float)x[k];
         *to[1]++ = (float)normal[k];
+    }
+}
+
+static void put_round_ring(const double x[3], double axis[3][3], double radius, int sides,
+                           float *to[2]) {
+    for (int j = 0; j < sides; j++) {
+        const double angle = 2.0 * PI * j / sides;
+        double normal[3] = {0.0, 0.0, 0.0}, place[3];
+        fil_add3(cos(angle), axis[1], normal);
+        fil_add3(sin(angle), axis[2], normal);
+        fil_copy3(x, place);
+        fil_add3(radius, normal, place);
+        put_vertex(to, place, normal);
+    }
+}
+
+static void put_flat_ring(const double x[3], double axis[3][3], const double half[2],
+                          float *to[2]) {
+    static const signed char corners[RIBBON_SIDES][2] = {{-1, -1}, {1, -1}, {1, -1}, {1, 1},
+                                                         {1, 1},   {-1, 1}, {-1, 1}, {-1, -1}};
+    static const signed char normals[RIBBON_SIDES][2] = {{0, -1}, {0, -1}, {1, 0},  {1, 0},
+                                                         {0, 1},  {0, 1},  {-1, 0}, {-1, 0}};
+    for (int j = 0; j < RIBBON_SIDES; j++) {
+        double normal[3] = {0.0, 0.0, 0.0}, place[3];
+        fil_copy3(x, place);
+        for (int k = 0; k < 2; k++) {
+            fil_add3(corners[j][k] * half[k], axis[1 + k], place);
+            fil_add3(normals[j][k], axis[1 + k], normal);
+        }
+        put_vertex(to, place, normal);
     }
 }
 
@@ -92,16 +123,20 @@ static void put_line(const Scene *scene, const FilResultLine *line, const FilFra
                      float *to[2]) {
     const FilResultDef *def = scene->job->def;
     const double radius = fil_line_radius(def, (int)(line - def->lines));
-    double axis[3][3], ends[2][3] = {{0.0}};
+    double axis[3][3], ends[2][3] = {{0.0}}, half[2];
+    const bool flat = fil_section_is_flat(&def->rods[line->rod], half);
     for (int i = 0; i < line->point_count; i++) {
         const double *x = frame->position + 3 * (size_t)(line->first_point + i);
-        find_axes(line, frame, i, axis);
-        for (int j = 0; j < scene->sides; j++) {
-            const double angle = 2.0 * PI * j / scene->sides;
-            double normal[3] = {0.0, 0.0, 0.0};
-            fil_add3(cos(angle), axis[1], normal);
-            fil_add3(sin(angle), axis[2], normal);
-            put_vertex(to, x, radius, normal);
+        if (flat) {
+            double R[9];
+            fil_export_axes(frame, line->first_point + i, R);
+            for (int k = 0; k < 3; k++) {
+                fil_copy3((double[3]){R[k], R[3 + k], R[6 + k]}, axis[k]);
+            }
+            put_flat_ring(x, axis, half, to);
+        } else {
+            find_axes(line, frame, i, axis);
+            put_round_ring(x, axis, radius, scene->sides, to);
         }
         fil_copy3(axis[0], ends[i > 0]);
     }
@@ -109,7 +144,7 @@ static void put_line(const Scene *scene, const FilResultLine *line, const FilFra
         const int i = end == 0 ? 0 : line->point_count - 1;
         const double side = end == 0 ? -1.0 : 1.0;
         const double normal[3] = {side * ends[end][0], side * ends[end][1], side * ends[end][2]};
-        put_vertex(to, frame->position + 3 * (size_t)(line->first_point + i), 0.0, normal);
+        put_vertex(to, frame->position + 3 * (size_t)(line->first_point + i), normal);
     }
 }
 
@@ -131,10 +166,23 @@ static void add_three(uint32_t **to, int a, int b, int c) {
     *(*to)++ = (uint32_t)c;
 }
 
+// The ring of a line: its vertices, and from how many on the next side begins.
+typedef struct Ring {
+    int sides, stride;
+} Ring;
+
+static Ring get_ring(const Scene *scene, int line) {
+    const FilResultDef *def = scene->job->def;
+    double half[2];
+    return fil_section_is_flat(&def->rods[def->lines[line].rod], half)
+               ? (Ring){.sides = RIBBON_SIDES, .stride = 2}
+               : (Ring){.sides = scene->sides, .stride = 1};
+}
+
 // The triangles of a line whose first vertex is `first`; returns the vertex after its last one.
-static int put_triangles(int sides, int first, int points, uint32_t **to) {
-    const int root = first + points * sides, last = root - sides;
-    for (int j = 0; j < sides; j++) {
+static int put_triangles(Ring ring, int first, int points, uint32_t **to) {
+    const int sides = ring.sides, root = first + points * sides, last = root - sides;
+    for (int j = 0; j < sides; j += ring.stride) {
         const int next = (j + 1) % sides;
         for (int a = first; a < last; a += sides) {
             add_three(to, a + j, a + next, a + sides + j);
@@ -157,7 +205,7 @@ static FilStatus add_indices(Scene *scene, const FilExportGroup *group, Tubes *t
     for (int l = group->first_line; l < group->end_line; l++) {
         const int points = scene->job->def->lines[l].point_count;
         if (points > 1) {
-            vertex = put_triangles(scene->sides, vertex, points, &to);
+            vertex = put_triangles(get_ring(scene, l), vertex, points, &to);
         }
     }
     tubes->indices = fil_glb_add_indices(&scene->glb, indices, count);
@@ -173,11 +221,25 @@ static int choose_sides(const FilExport *job) {
                                         : 4;
 }
 
+// Vertices and triangles of a group.
+static void count_group(const Scene *scene, const FilExportGroup *group, double counts[2]) {
+    counts[0] = counts[1] = 0.0;
+    for (int l = group->first_line; l < group->end_line; l++) {
+        const double points = scene->job->def->lines[l].point_count;
+        const Ring ring = get_ring(scene, l);
+        if (points > 1.0) {
+            counts[0] += points * ring.sides + 2.0;
+            counts[1] += 2.0 * points * ring.sides / ring.stride;
+        }
+    }
+}
+
 static FilStatus check_size(const Scene *scene) {
     double vertices = 0.0;
     for (int g = 0; g < scene->groups.count; g++) {
-        vertices += (double)scene->groups.items[g].point_count * scene->sides +
-                    2.0 * scene->groups.items[g].line_count;
+        double counts[2];
+        count_group(scene, &scene->groups.items[g], counts);
+        vertices += counts[0];
     }
     const double bytes = vertices * 24.0 * ((double)scene->job->frame_count + 1.0);
     if (scene->job->frame_count > FRAMES_MAX) {
@@ -198,10 +260,11 @@ static FilStatus check_size(const Scene *scene) {
 static FilStatus allocate_tubes(Scene *scene) {
     scene->tubes = FIL_NEW_ZEROED(scene->memory, Tubes, scene->groups.count + 1);
     for (int g = 0; scene->tubes != NULL && g < scene->groups.count; g++) {
-        const FilExportGroup *group = &scene->groups.items[g];
         Tubes *tubes = &scene->tubes[g];
-        tubes->vertex_count = group->point_count * scene->sides + 2 * group->line_count;
-        tubes->triangle_count = 2 * scene->sides * group->point_count;
+        double counts[2];
+        count_group(scene, &scene->groups.items[g], counts);
+        tubes->vertex_count = (int)counts[0]; // check_size() has looked at it
+        tubes->triangle_count = (int)counts[1];
         for (int a = 0; a < 2; a++) {
             tubes->base[a] = FIL_NEW(scene->memory, float, 3 * (size_t)tubes->vertex_count);
             tubes->accessor[a] = FIL_NEW(scene->memory, int, scene->job->frame_count);

@@ -77,6 +77,19 @@ static void tell_apart(Named *list, int count) {
     }
 }
 
+// --- sections ------------------------------------------------------------------------------------
+
+void fil_export_axes(const FilFrame *frame, int point, double R[9]) {
+    const double *q = frame->quaternion + 4 * (size_t)point;
+    const double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    const bool good = size > 0.0 && isfinite(size);
+    double unit[4];
+    for (int k = 0; k < 4; k++) {
+        unit[k] = good ? q[k] / size : (double)(k == 0);
+    }
+    fil_rotation_from_quaternion(unit, R);
+}
+
 // --- groups --------------------------------------------------------------------------------------
 
 static size_t stem_length(const FilResultRod *rod) {
@@ -84,9 +97,11 @@ static size_t stem_length(const FilResultRod *rod) {
     return slash != NULL ? (size_t)(slash - rod->name) : strlen(rod->name);
 }
 
-static bool is_same_stem(const FilResultRod *a, const FilResultRod *b) {
+static bool belongs_with(const FilResultRod *a, const FilResultRod *b) {
     const size_t length = stem_length(a);
-    return stem_length(b) == length && memcmp(a->name, b->name, length) == 0;
+    double half[2];
+    return stem_length(b) == length && memcmp(a->name, b->name, length) == 0 &&
+           fil_section_is_flat(a, half) == fil_section_is_flat(b, half);
 }
 
 // Groups of lines, into `groups` where it is not NULL; returns how many.
@@ -95,9 +110,11 @@ static int find_groups(const FilResultDef *def, bool one, FilExportGroup *groups
     for (int l = 0; l < def->line_count; l++) {
         const FilResultLine *line = &def->lines[l];
         const FilResultRod *rod = &def->rods[line->rod];
-        if (l == 0 || (!one && !is_same_stem(&def->rods[def->lines[l - 1].rod], rod))) {
+        double half[2];
+        const bool flat = fil_section_is_flat(rod, half);
+        if (l == 0 || (!one && !belongs_with(&def->rods[def->lines[l - 1].rod], rod))) {
             if (groups != NULL) {
-                groups[count] = (FilExportGroup){.first_line = l};
+                groups[count] = (FilExportGroup){.first_line = l, .is_flat = true};
                 clean_name(rod->name, one ? 0 : stem_length(rod), "rods", groups[count].name);
             }
             count++;
@@ -105,6 +122,7 @@ static int find_groups(const FilResultDef *def, bool one, FilExportGroup *groups
         if (groups != NULL) {
             FilExportGroup *group = &groups[count - 1];
             group->end_line = l + 1;
+            group->is_flat = group->is_flat && flat;
             group->line_count += line->point_count > 1;
             group->point_count += line->point_count > 1 ? line->point_count : 0;
         }

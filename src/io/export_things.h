@@ -4,14 +4,17 @@
 // What exports for modellers and renderers show: groups of rods, and solids with their motion.
 
 #include "io/export_parts.h"
+#include "io/section.h"
 
 #define FIL_THING_NAME (FIL_RESULT_NAME + 24) // bytes of a name, with the 0 at its end
 
-/// Rods that come as one thing: neighbours whose names are the same up to the last slash.
+/// Rods that come as one thing: neighbours whose names are the same up to the last slash, and who
+/// are ribbons or are not.
 typedef struct FilExportGroup {
     char name[FIL_THING_NAME]; // letters, digits and _; no two are the same
     int first_line, end_line;
     int line_count, point_count; // of lines with two points or more: the others are left out
+    bool is_flat;                // all of them are ribbons
 } FilExportGroup;
 
 typedef struct FilExportGroups {
@@ -21,6 +24,10 @@ typedef struct FilExportGroups {
 
 /// They live in `memory`. Beyond 64 groups all rods are one.
 FilStatus fil_export_groups(FilExport *job, FilArena *memory, FilExportGroups *out) FIL_MUST_CHECK;
+
+/// The axes of the section at a point, as columns: along the rod, n1, n2. Those of the world where
+/// the run holds none.
+void fil_export_axes(const FilFrame *frame, int point, double R[9]);
 
 /// Of a group, or of a kind of solid: red, green and blue, 0 to 1, linear.
 const double *fil_export_colour(int index);

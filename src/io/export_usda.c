@@ -6,11 +6,13 @@
 //       orient
 //
 // Curves are linear: their vertices are the points of the result, and nothing is smoothed away.
-// Widths are diameters. Time codes count frames from 0; velocities are lengths in a second of the
-// stage, as motion blur wants them. A value that stays is written once, not as samples.
+// Widths are diameters. Ribbons are curves with normals, which USD shows as flat, as wide as they
+// are, and without thickness. Time codes count frames from 0; velocities are lengths in a second of
+// the stage, as motion blur wants them. A value that stays is written once, not as samples.
 //
-// USD keeps an attribute with all its samples together, so the frames are read once for the points
-// and once for the velocities of each group, and memory holds one frame, however long the run.
+// USD keeps an attribute with all its samples together. What frames say is read once and kept where
+// it is not much; of long runs the frames are read for the points, the velocities and the normals
+// of each group, and memory holds one frame, however long the run.
 #include "export_things.h"
 
 #include "math/vec3.h"
@@ -19,6 +21,12 @@
 #include <math.h>
 #include <string.h>
 
+#define KEPT_MAX 6.4e7 // bytes of what is kept
+
+typedef enum Samples { POINTS, VELOCITIES, NORMALS, SAMPLES_COUNT } Samples;
+static const char *const sample_names[SAMPLES_COUNT] = {"point3f[] points", "vector3f[] velocities",
+                                                        "normal3f[] normals"};
+
 typedef struct Stage {
     FilExport *job;
     FilFileWriter *writer;
@@ -26,7 +34,8 @@ typedef struct Stage {
     FilExportClock clock;
     FilExportGroups groups;
     FilExportSolids solids;
-    float (*extents)[6]; // [frame]
+    float (*extents)[6];         // [frame]
+    double *kept[SAMPLES_COUNT]; // [frame][point][3]; NULL: not kept
 } Stage;
 
 // --- numbers -------------------------------------------------------------------------------------
@@ -60,7 +69,82 @@ static void print_text(FilFileWriter *writer, const char *text) {
 
 // --- curves --------------------------------------------------------------------------------------
 
-typedef enum Samples { POINTS, VELOCITIES } Samples;
+// How wide a line is to look at: a ribbon as its longer side.
+static double get_width(const FilResultDef *def, const FilExportGroup *group, int line) {
+    const FilResultRod *rod = &def->rods[def->lines[line].rod];
+    return group->is_flat ? fmax(rod->width, rod->thickness) : 2.0 * fil_line_radius(def, line);
+}
+
+// The normals of ribbons, and of all else: the axis of their shorter side.
+static void find_normals(const FilResultDef *def, const FilFrame *frame, double *out) {
+    for (int r = 0; r < def->rod_count; r++) {
+        const FilResultRod *rod = &def->rods[r];
+        const int axis = rod->width < rod->thickness ? 1 : 2;
+        for (int i = rod->first_point; i < rod->first_point + rod->point_count; i++) {
+            double R[9];
+            fil_export_axes(frame, i, R);
+            for (int k = 0; k < 3; k++) {
+                out[3 * (size_t)i + (size_t)k] = R[3 * k + axis];
+            }
+        }
+    }
+}
+
+// Vectors of all points in a frame that has just been read; `out` has room for them.
+static void copy_values(const FilResultDef *def, const FilFrame *frame, Samples what, double *out) {
+    if (what == NORMALS) {
+        find_normals(def, frame, out);
+    } else {
+        memcpy(out, what == POINTS ? frame->position : frame->velocity,
+               3 * sizeof *out * (size_t)def->point_count);
+    }
+}
+
+// The same of chosen frame `k`, kept or read for it.
+static FilStatus get_values(const Stage *stage, Samples what, int64_t k, const double **out) {
+    FilExport *job = stage->job;
+    const size_t count = 3 * (size_t)job->def->point_count;
+    if (stage->kept[what] != NULL) {
+        *out = stage->kept[what] + (size_t)k * count;
+        return FIL_OK;
+    }
+    FilFrame frame = {0};
+    FIL_TRY(fil_export_read(job, k, &frame));
+    double *values = FIL_NEW(&job->scratch, double, count);
+    if (values == NULL) {
+        return fil_export_no_memory(job);
+    }
+    copy_values(job->def, &frame, what, values);
+    *out = values;
+    return FIL_OK;
+}
+
+// Read all frames, and keep what they say, unless that is too much.
+static FilStatus keep_values(Stage *stage) {
+    FilExport *job = stage->job;
+    const size_t count = 3 * (size_t)job->def->point_count, frames = (size_t)job->frame_count;
+    int kinds = VELOCITIES + 1;
+    for (int g = 0; g < stage->groups.count; g++) {
+        kinds = stage->groups.items[g].is_flat ? SAMPLES_COUNT : kinds;
+    }
+    if ((double)count * (double)frames * kinds * sizeof(double) > KEPT_MAX) {
+        return FIL_OK;
+    }
+    for (int what = 0; what < kinds; what++) {
+        stage->kept[what] = FIL_NEW(stage->memory, double, count *frames);
+    }
+    if (stage->memory->failed) {
+        return fil_export_no_memory(job);
+    }
+    for (size_t k = 0; k < frames; k++) {
+        FilFrame frame = {0};
+        FIL_TRY(fil_export_read(job, (int64_t)k, &frame));
+        for (int what = 0; what < kinds; what++) {
+            copy_values(job->def, &frame, (Samples)what, stage->kept[what] + k * count);
+        }
+    }
+    return FIL_OK;
+}
 
 // All points of a group, and the box around their tubes.
 static void print_points(const Stage *stage, const FilExportGroup *group, const double *values,
@@ -73,7 +157,7 @@ static void print_points(const Stage *stage, const FilExportGroup *group, const 
     }
     for (int l = group->first_line; l < group->end_line; l++) {
         const FilResultLine *line = &def->lines[l];
-        const double radius = fil_line_radius(def, l);
+        const double radius = 0.5 * get_width(def, group, l);
         for (int i = 0; line->point_count > 1 && i < line->point_count; i++) {
             const double *x = values + 3 * (size_t)(line->first_point + i);
             fil_file_put(stage->writer, separator, strlen(separator));
@@ -90,17 +174,15 @@ static void print_points(const Stage *stage, const FilExportGroup *group, const 
 
 static FilStatus print_samples(Stage *stage, const FilExportGroup *group, Samples what) {
     FilFileWriter *writer = stage->writer;
-    const double scale = what == POINTS ? 1.0 : 1.0 / stage->clock.slow;
-    fil_file_print(writer, "            %s.timeSamples = {\n",
-                   what == POINTS ? "point3f[] points" : "vector3f[] velocities");
+    const double scale = what == VELOCITIES ? 1.0 / stage->clock.slow : 1.0;
+    fil_file_print(writer, "            %s.timeSamples = {\n", sample_names[what]);
     for (int64_t k = 0; k < stage->job->frame_count; k++) {
-        FilFrame frame = {0};
+        const double *values = NULL;
         float unused[6];
-        FIL_TRY(fil_export_read(stage->job, k, &frame));
+        FIL_TRY(get_values(stage, what, k, &values));
         fil_file_print(writer, "                ");
         print_code(stage, k);
-        print_points(stage, group, what == POINTS ? frame.position : frame.velocity, scale,
-                     what == POINTS ? stage->extents[k] : unused);
+        print_points(stage, group, values, scale, what == POINTS ? stage->extents[k] : unused);
         fil_file_print(writer, ",\n");
     }
     fil_file_print(writer, "            }\n");
@@ -137,7 +219,7 @@ static void print_shape(const Stage *stage, const FilExportGroup *group) {
     for (int l = group->first_line; l < group->end_line; l++) {
         const FilResultLine *line = &def->lines[l];
         for (int i = 0; line->point_count > 1 && i < line->point_count; i++) {
-            fil_file_print(writer, "%s%.9g", separator, 2.0 * fil_line_radius(def, l));
+            fil_file_print(writer, "%s%.9g", separator, get_width(def, group, l));
             separator = ", ";
         }
     }
@@ -163,6 +245,11 @@ static FilStatus print_group(Stage *stage, int index) {
     print_colour(stage, index);
     FIL_TRY(print_samples(stage, group, POINTS));
     FIL_TRY(print_samples(stage, group, VELOCITIES));
+    if (group->is_flat) {
+        fil_file_print(writer, "            normal3f[] normals (\n                interpolation = "
+                               "\"vertex\"\n            )\n");
+        FIL_TRY(print_samples(stage, group, NORMALS));
+    }
     print_extents(stage);
     fil_file_print(writer, "        }\n");
     return FIL_OK;
@@ -349,6 +436,9 @@ static FilStatus write_stage(FilExport *job, FilArena *memory) {
     FIL_TRY(fil_export_clock(job, memory, &stage.clock));
     FIL_TRY(fil_export_groups(job, memory, &stage.groups));
     FIL_TRY(fil_export_solids(job, memory, &stage.solids));
+    if (stage.groups.count > 0) {
+        FIL_TRY(keep_values(&stage));
+    }
     FIL_TRY(fil_export_begin(job, stage.writer, -1, ".usda"));
     return fil_export_end(job, stage.writer, print_stage(&stage));
 }

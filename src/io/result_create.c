@@ -168,7 +168,7 @@ static FilStatus take_file(FilResult *result, bool force, FilError *error) {
     }
     result->descriptor = open(result->path, mode, 0666);
     if (result->descriptor < 0 && errno == EEXIST) {
-        return fil_fail(error, FIL_E_IO, "%s exists already; it is replaced only when forced",
+        return fil_fail(error, FIL_E_IO, "%s exists already; force (--force) replaces it",
                         result->path);
     }
     if (result->descriptor < 0) {

@@ -47,21 +47,24 @@ static bool read_numbers(const char *text, size_t length, double *out, int count
     return text == end;
 }
 
-static FilStatus read_word(const char *word, size_t length, FilCamera *camera, FilError *error) {
+typedef enum Word { EYE, TARGET, FROM, UP, FOV, ZOOM, WORD_COUNT } Word;
+
+static FilStatus read_word(const char *word, size_t length, FilCamera *camera,
+                           bool seen[WORD_COUNT], FilError *error) {
     const struct {
         const char *name;
         double *numbers;
         int count;
         bool *has;
-    } keys[] = {
-        {"eye=", camera->eye, 3, &camera->has_eye},
-        {"target=", camera->target, 3, &camera->has_target},
-        {"from=", camera->from, 3, &camera->has_from},
-        {"up=", camera->up, 3, NULL},
-        {"fov=", &camera->fov, 1, NULL},
-        {"zoom=", &camera->zoom, 1, NULL},
+    } keys[WORD_COUNT] = {
+        [EYE] = {"eye=", camera->eye, 3, &camera->has_eye},
+        [TARGET] = {"target=", camera->target, 3, &camera->has_target},
+        [FROM] = {"from=", camera->from, 3, &camera->has_from},
+        [UP] = {"up=", camera->up, 3, NULL},
+        [FOV] = {"fov=", &camera->fov, 1, NULL},
+        [ZOOM] = {"zoom=", &camera->zoom, 1, NULL},
     };
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+    for (size_t k = 0; k < WORD_COUNT; k++) {
         const size_t name = strlen(keys[k].name);
         if (length < name || strncmp(word, keys[k].name, name) != 0) {
             continue;
@@ -69,6 +72,11 @@ static FilStatus read_word(const char *word, size_t length, FilCamera *camera, F
         if (!read_numbers(word + name, length - name, keys[k].numbers, keys[k].count)) {
             break;
         }
+        if (seen[k]) {
+            return fil_fail(error, FIL_E_ARGUMENT, "the camera has %.*s twice", (int)name - 1,
+                            keys[k].name);
+        }
+        seen[k] = true;
         if (keys[k].has != NULL) {
             *keys[k].has = true;
         }
@@ -80,13 +88,30 @@ static FilStatus read_word(const char *word, size_t length, FilCamera *camera, F
                     (int)(length < 40 ? length : 40), word);
 }
 
+// From and zoom are for cameras that are fitted; one that stands somewhere is not.
+static FilStatus check_words(const bool seen[WORD_COUNT], FilError *error) {
+    if (seen[EYE] && seen[FROM]) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "the camera has eye and from; give the place of the eye or the direction "
+                        "to look from");
+    }
+    if (seen[EYE] && seen[ZOOM]) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "the camera has eye and zoom; from a place of your own a smaller fov "
+                        "shows things larger");
+    }
+    return FIL_OK;
+}
+
 FilStatus fil_camera_read(const char *text, FilCamera *camera, FilError *error) {
+    bool seen[WORD_COUNT] = {false};
     for (const char *word = text + strspn(text, " \t"); *word != '\0';
          word += strspn(word, " \t")) {
         const size_t length = strcspn(word, " \t");
-        FIL_TRY(read_word(word, length, camera, error));
+        FIL_TRY(read_word(word, length, camera, seen, error));
         word += length;
     }
+    FIL_TRY(check_words(seen, error));
     const double *const places[] = {camera->eye, camera->target, camera->from, camera->up};
     for (int k = 0; k < 12; k++) {
         const double x = places[k / 3][k % 3];

@@ -6,6 +6,7 @@
 // the world keeps its shape.
 
 #include "base/arena.h"
+#include "io/section.h"
 #include "render.h"
 #include "v3.h"
 
@@ -82,9 +83,6 @@ bool fil_model_has_hair(const FilModel *model);
 
 /// Linear colour of one in sRGB.
 V3 fil_colour_linear(const double rgb[3]);
-
-/// Half sizes of a flat section along the second and third axis of the frames; false: it is round.
-bool fil_section_is_flat(const FilResultRod *rod, double half[2]);
 
 // --- rays ----------------------------------------------------------------------------------------
 

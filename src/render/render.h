@@ -36,6 +36,9 @@ typedef struct FilRenderOptions {
     void *user;
 } FilRenderOptions;
 
+/// "Embree 3.13.5, libpng 1.6.39": those that it was built with.
+const char *fil_render_libraries(void);
+
 /// 1280 x 720, 16 samples, light.
 FilRenderOptions fil_render_options_default(void);
 

@@ -24,16 +24,8 @@ enum { MOST_PIECES = 24, MOST_FIBRES = 14 };
 static const double deviation = 0.12;         // pixels, between a cubic and its pieces
 static const double least_radius = 0.5;       // pixels
 static const double hair_slenderness = 800.0; // length by radius, from which on a rod is hair
-static const double flatness = 2.0;           // of a section, from which on a rod is a ribbon
 static const double wisp_radius = 1.5;        // of contacts by that of the hair, for a wisp
 static const double fibres_a_pixel = 5.0;     // of a wisp's radius
-
-bool fil_section_is_flat(const FilResultRod *rod, double half[2]) {
-    half[0] = 0.5 * rod->width;
-    half[1] = 0.5 * rod->thickness;
-    return rod->width > 0.0 && rod->thickness > 0.0 &&
-           fmax(half[0], half[1]) > flatness * fmin(half[0], half[1]);
-}
 
 // --- cubics --------------------------------------------------------------------------------------
 

@@ -325,3 +325,9 @@ const char *fil_server_url(const FilServer *server) {
 int fil_server_port(const FilServer *server) {
     return server->port;
 }
+
+const char *fil_server_library(void) {
+    static char text[64];
+    (void)snprintf(text, sizeof text, "libmicrohttpd %s", MHD_get_version());
+    return text;
+}

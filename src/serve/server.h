@@ -14,6 +14,9 @@ typedef struct FilServerDef {
 
 typedef struct FilServer FilServer;
 
+/// "libmicrohttpd 0.9.75"
+const char *fil_server_library(void);
+
 /// Start to serve. FIL_E_IO: the port is in use, or there is no network; the sentence says which.
 FIL_MUST_CHECK FilStatus fil_server_start(const FilServerDef *def, FilServer **out,
                                           FilError *error);
