@@ -5,6 +5,10 @@ nobody holds the handle any more. Whatever the library borrows (the functions th
 meshes, the scene of a stage) is kept until then. What belongs to another object, a rod of a world,
 holds that object; after destroy() both say so instead of crashing. So does an object that is used
 while another thread steps it: the library lets one thread at a time use it.
+
+    with self._changing() as pointer    a call that changes the object
+    with self._looking() as pointer     calls that look at it: short, others wait for their end
+    self._ask(function, ...)            function(pointer, ...), looking
 """
 
 import contextlib
@@ -12,9 +16,9 @@ import threading
 import weakref
 from typing import Any, Iterator, List, Optional, TypeVar
 
-from ._errors import Error
+from ._errors import Error, call
 from ._library import ffi
-from ._memory import Memory
+from ._memory import Lease, Memory
 
 Self = TypeVar("Self", bound="Handle")
 
@@ -35,7 +39,9 @@ class Handle:
         self._raw = pointer
         self._owner = owner
         self._memory = memory if memory is not None else Memory()
+        self._root: Handle = self if owner is None else owner._root
         self._user: Optional[int] = None  # the thread that is inside a call that changes it
+        self._lock = threading.RLock()  # of the root alone
         self._kept: List[Any] = [] if owner is None else owner._kept
         self._end = weakref.finalize(self, _give_back, destroy, pointer, self._kept, self._memory)
 
@@ -46,36 +52,48 @@ class Handle:
 
     @property
     def _pointer(self) -> Any:
-        root = self
-        while True:
-            if not root._end.alive:
-                raise Error(f"this {root._noun} was destroyed")
-            if root._user is not None and root._user != threading.get_ident():
-                raise Error(f"this {root._noun} is in use by another thread")
-            if root._owner is None:
-                return self._raw
-            root = root._owner
+        part: Optional[Handle] = self
+        while part is not None:
+            if not part._end.alive:
+                raise Error(f"this {part._noun} was destroyed")
+            part = part._owner
+        root = self._root
+        if root._user is not None and root._user != threading.get_ident():
+            raise Error(f"this {root._noun} is in use by another thread")
+        return self._raw
+
+    @contextlib.contextmanager
+    def _looking(self) -> Iterator[Any]:
+        """The pointer, for calls that look at the object."""
+        self._pointer  # an error at once, not after another thread's long step
+        with self._root._lock:
+            yield self._pointer
+
+    def _ask(self, function: Any, *arguments: Any) -> Any:
+        with self._looking() as pointer:
+            return function(pointer, *arguments)
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[Any]:
         """The pointer, for a call that changes the object: nobody else may, meanwhile."""
-        pointer = self._pointer
-        root: Handle = self
-        while root._owner is not None:
-            root = root._owner
-        if root._user is not None:
-            raise Error(f"a function that this {root._noun} called may not change it")
-        root._user = threading.get_ident()
-        try:
-            yield pointer
-        finally:
-            root._user = None
+        with self._looking() as pointer:
+            root = self._root
+            if root._user is not None:
+                raise Error(f"a function that this {root._noun} called may not change it")
+            root._user = threading.get_ident()
+            try:
+                yield pointer
+            finally:
+                root._user = None
+
+    def _lease(self) -> Lease:
+        """What keeps its memory even when it is destroyed: for those who point to it."""
+        return Lease(0, 0, True, self, self._memory)
 
     def _destroy(self) -> None:
         if self._end.alive:
             with self._changing():
-                pass
-            self._end()
+                self._end()
 
     def __enter__(self: Self) -> Self:
         self._pointer
@@ -84,10 +102,13 @@ class Handle:
     def __exit__(self, *_: Any) -> None:
         self._destroy()
 
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        hint = "; its state, an array, can" if hasattr(type(self), "state") else ""
+        raise TypeError(f"a {self._noun} can be neither copied nor pickled{hint}")
+
 
 def made(function: Any, ctype: str, *arguments: Any) -> Any:
     """What fil_..._create() writes to its parameter `out`."""
-    from ._errors import call
     out = ffi.new(ctype + " **")
     call(function, *arguments, out)
     return out[0]
