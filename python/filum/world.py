@@ -462,8 +462,8 @@ class World(Handle):
         given = taken("FilSurface", surface, "surface")
         with self._changing() as world:
             self._recorders = []  # they would not know what comes now
+            self._kept.extend(def_.lasting())  # first: a motion may raise, and yet be in the world
             call(function, world, def_._c, given._c, number)
-            self._kept.extend(def_.lasting())
         return number[0]
 
     def add_material(self, restitution: float = 0.0) -> int:
@@ -604,8 +604,8 @@ class World(Handle):
         from .friction import watch_callback
         made_callback = ffi.NULL if watch is None else watch_callback(watch)
         with self._changing() as world:
-            lib.fil_world_watch_problems(world, made_callback, ffi.NULL)
             self._kept.append(made_callback)
+            lib.fil_world_watch_problems(world, made_callback, ffi.NULL)
 
     # state and changes
 
