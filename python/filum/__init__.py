@@ -1,9 +1,20 @@
 """Filum from Python: elastic slender structures in contact, with exact Coulomb friction.
 
 The names are those of C (`help(filum.FilRodDef)` shows the header): FilRodDef, FIL_ROD_DER;
-fil_world_step(world) is World.step(), what only reads is a property: world.time. Errors are
-filum.Error with the library's sentence. Arrays are views of the library's memory where it has them.
-docs/python.md is a tour.
+fil_world_step(world) is World.step(), what only reads is a property: world.time. SI units: m, kg,
+s, N, J, rad. Errors are filum.Error with the library's sentence. Arrays are views of the library's
+memory where it has them. docs/python.md is a tour.
+
+    World, Rod, Rigid, Mesh    rods, bodies and obstacles, in time and at rest
+    Scene, Stage               a scene file, brought to life: for info in Stage(path).run(): ...
+    Frame                      world.frame(): position, velocity, curvature, tension, ...
+    Result, Recorder           a run, read and written: Result(path)[-1].position
+    friction_solve             a friction problem: problem_from_dense, _blocks, _global, _product
+    Generated, Fclib           hard problems from a seed; problems from files
+    FilRodDef, FilWorldDef ... structs, by the fields they have in C; a dict will do, too
+    lib, ffi                   the whole of C as it is
+
+help(filum.World), help(filum.Frame), ... tell more than this page, which goes on with everything.
 
     import filum
     world = filum.World(step=1e-3)
