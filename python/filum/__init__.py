@@ -27,6 +27,8 @@ help(filum.World), help(filum.Frame), ... tell more than this page, which goes o
     print(info.residual.scaled, world.contacts["impulse"])
 """
 
+import difflib as _difflib
+
 from ._library import ffi, lib  # first: it says what is missing
 from . import _cdef, _library, _structs  # type: ignore[attr-defined]
 from ._errors import Error
@@ -79,4 +81,7 @@ def __dir__() -> list:
 
 
 def __getattr__(name: str) -> object:
-    raise AttributeError(f"filum has no {name}; the functions of C are in filum.lib, as they are")
+    near = [] if name.startswith("fil_") else _difflib.get_close_matches(name, __all__, 1)
+    hint = (f"did you mean {near[0]}?" if near
+            else "the functions of C are in filum.lib, as they are")
+    raise AttributeError(f"filum has no {name}; {hint}")

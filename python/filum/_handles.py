@@ -95,6 +95,16 @@ class Handle:
             with self._changing():
                 self._end()
 
+    def _about(self) -> str:
+        return ""
+
+    def __repr__(self) -> str:
+        try:
+            self._pointer
+            return f"<{self._noun}{self._about()}>"
+        except Error as error:
+            return f"<{error}>"
+
     def __enter__(self: Self) -> Self:
         self._pointer
         return self

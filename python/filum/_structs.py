@@ -254,7 +254,22 @@ class Struct:
         elif ctype.kind == "pointer":
             self._set_pointer(name, ctype, value)
         else:
-            setattr(self._c, name, bool(value) if ctype.cname == "_Bool" else value)
+            self._set_number(name, ctype, value)
+
+    def _set_number(self, name: str, ctype: Any, value: Any) -> None:
+        if ctype.cname == "_Bool" and value not in (False, True):
+            raise TypeError(f"{name} takes True or False, not {value!r}")
+        try:
+            setattr(self._c, name, value)
+        except (TypeError, OverflowError) as error:
+            known = ENUMS.get(_name(ctype)) if ctype.kind == "enum" else None
+            if known is not None:
+                rule = "one of " + ", ".join(n for n in known.__members__ if "_COUNT" not in n)
+            elif ctype.cname in ("double", "float"):
+                rule = "a number"
+            else:
+                rule = f"a whole number of {8 * ffi.sizeof(ctype)} bits"
+            raise type(error)(f"{name} takes {rule}, not {value!r}") from None
 
     def _set_struct(self, name: str, value: Any) -> None:
         part = getattr(self, name)

@@ -385,8 +385,8 @@ class Generated(Handle):
     _noun = "problem"
 
     def __init__(self, generator: int, **fields: Any) -> None:
-        if not 0 <= generator < lib.FIL_GENERATOR_COUNT:
-            raise Error(f"generator is {generator}; it must be a FilGenerator")
+        if isinstance(generator, str) or not 0 <= generator < lib.FIL_GENERATOR_COUNT:
+            raise Error(f"generator is {generator!r}; it must be a FilGenerator")
         given = STRUCTS["FilGenerateDef"]()
         given._c[0] = lib.fil_generate_def_default(generator)
         given = definition("FilGenerateDef", given, fields)

@@ -95,10 +95,14 @@ class Frame:
         return array_at(self._frame.contacts, (self._frame.contact_count,), dtype_of("FilContact"),
                         self._owner, True, self._memory)
 
-    def rod(self, rod: int) -> slice:
-        """The points of a rod, a slice: frame.position[frame.rod(3)]."""
+    def rod(self, rod: Union[int, str]) -> slice:
+        """The points of a rod, by its number or name: frame.position[frame.rod(3)]."""
         rods = self.def_.rods
-        if not 0 <= rod < self.def_.rod_count:
+        if isinstance(rod, str):
+            if rod.encode() not in rods["name"]:
+                raise Error(f"there is no rod {rod!r}; see frame.def_.rods['name']")
+            rod = int(np.flatnonzero(rods["name"] == rod.encode())[0])
+        if not 0 <= operator.index(rod) < self.def_.rod_count:
             raise Error(f"there is no rod {rod}; the frame has {self.def_.rod_count}")
         first = int(rods[rod]["first_point"])
         return slice(first, first + int(rods[rod]["point_count"]))
@@ -314,6 +318,9 @@ class Result(Handle):
         result._open(lib.fil_result_resume, _result_file(path), frame_count, step_count)
         return result
 
+    def _about(self) -> str:
+        return f" of {self.frame_count} frames, {self.step_count} steps"
+
     def _locked(self, function: Any, *arguments: Any) -> None:
         with _hdf5, self._changing() as result:
             call(function, result, *arguments)
@@ -519,11 +526,13 @@ class Scene(Handle):
             raise AttributeError(name)
         return getattr(borrowed("FilScene", self._pointer, self, self._memory), name)
 
-    def __repr__(self) -> str:
-        return (f"<scene {self.name}: {self.rod_count} rods, {self.body_count} bodies, "
-                f"{self.obstacle_count} obstacles, {self.duration:g} s>")
+    def _about(self) -> str:
+        return (f" {self.name}: {self.rod_count} rods, {self.body_count} bodies, "
+                f"{self.obstacle_count} obstacles, {self.duration:g} s")
 
     def _find(self, function: Any, noun: str, name: str) -> int:
+        if not isinstance(name, str):
+            raise TypeError(f"a {noun} is found by its name, not by {name!r}")
         index = self._ask(function, name.encode())
         if index < 0:
             raise Error(f"the scene {self.name} has no {noun} {name!r}")
@@ -638,7 +647,7 @@ class Stage(Handle):
 
     def run(self, until: Optional[float] = None) -> Iterator[Any]:
         """Step until a time (s), that of the scene by default: for info in stage.run(): ..."""
-        end = self.scene.duration if until is None else until
+        end = self.scene.duration if until is None else float(finite(until, "until", ()))
         while self.world.time < end - 0.5 * self.scene.step:
             yield self.step()
 

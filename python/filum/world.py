@@ -98,6 +98,9 @@ class Rod(Handle):
         super().__init__(pointer, lib.fil_rod_destroy, None, memory)
         self._kept.extend(given.lasting())
 
+    def _about(self) -> str:
+        return f" of {self.element_count} elements, {self.length:g} m long"
+
     @classmethod
     def _in(cls, pointer: Any, world: "World") -> "Rod":
         rod = cls.__new__(cls)
@@ -442,11 +445,9 @@ class World(Handle):
         world._recorders = []
         return world
 
-    def __repr__(self) -> str:
-        if self.is_destroyed:
-            return "<world that was destroyed>"
-        return (f"<world at {self.time:g} s: {self.rod_count} rods, {self.rigid_count} bodies, "
-                f"{self.obstacle_count} obstacles>")
+    def _about(self) -> str:
+        return (f" at {self.time:g} s: {self.rod_count} rods, {self.rigid_count} bodies, "
+                f"{self.obstacle_count} obstacles")
 
     def destroy(self) -> None:
         """Give the world back now; twice is fine. Arrays that show it stay readable."""

@@ -87,6 +87,27 @@ def test_a_definition_may_be_a_dict_and_is_never_changed():
     assert np.array_equal(body.pose.position, (1, 2, 3))
 
 
+def test_fields_name_what_they_take():
+    refused(lambda: filum.FilRodDef(model="der"), "model takes one of FIL_ROD_HELIX, .*, not 'der'",
+            TypeError)
+    refused(lambda: filum.FilRodDef(length="1 m"), "length takes a number, not '1 m'", TypeError)
+    refused(lambda: filum.FilRodDef(element_count=2.5), "element_count takes a whole number",
+            TypeError)
+    refused(lambda: filum.FilRodDef(element_count=2**40), "element_count takes", OverflowError)
+    refused(lambda: filum.FilRodDef(quasistatic_twist="no"), "takes True or False", TypeError)
+    refused(lambda: filum.FIL_ROD_DEER, "did you mean FIL_ROD_DER", AttributeError)
+    refused(lambda: falling_rods().frame().rod("beard"), "there is no rod 'beard'")
+
+
+def test_objects_say_what_they_are():
+    world = falling_rods()
+    assert repr(world) == "<world at 0 s: 2 rods, 0 bodies, 1 obstacles>"
+    assert repr(world.rod(0)) == "<rod of 20 elements, 0.3 m long>"
+    assert repr(filum.FrictionWorkspace()) == "<workspace>"
+    world.destroy()
+    assert repr(world) == "<this world was destroyed>"
+
+
 def test_a_list_that_changes_after_it_was_given_changes_nothing():
     sections = [filum.FilSection()] * 3
     def_ = filum.FilRodDef(sections=sections, element_count=3)

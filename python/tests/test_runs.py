@@ -121,6 +121,8 @@ def test_what_is_recorded_is_read(tmp_path):
     with filum.Result(tmp_path) as run:  # the folder will do
         assert len(run) == run.frame_count == 4 and run.step_count == 30 and not run.is_growing
         assert run.def_.name == "falling" and run.def_.seed == 7
+        assert run[0].rod("upper") == run[0].rod(1) and repr(run) == (
+            "<result of 4 frames, 30 steps>")
         assert run.def_.rods["name"][1] == b"upper" and run.def_.version == filum.version()
         assert np.allclose(run.read_times(), [0, 0.01, 0.02, 0.03])
         assert np.allclose(run.read_energies()["kinetic"], [f.energy.kinetic for f in frames])
