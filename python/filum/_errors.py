@@ -31,6 +31,12 @@ def defer(error: BaseException) -> None:
     (open_calls[-1] if open_calls else _astray).append(error)
 
 
+def is_pending() -> bool:
+    """Whether something is to be raised when the library returns: then it should return soon."""
+    open_calls = getattr(_calls, "stack", None)
+    return bool(_astray or (open_calls and open_calls[-1]))
+
+
 def on_error(_kind: Any, error: BaseException, _trace: Any) -> None:
     """What cffi calls when a function fails that C called."""
     defer(error)

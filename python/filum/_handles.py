@@ -39,11 +39,16 @@ class Handle:
         self._raw = pointer
         self._owner = owner
         self._memory = memory if memory is not None else Memory()
-        self._root: Handle = self if owner is None else owner._root
         self._user: Optional[int] = None  # the thread that is inside a call that changes it
         self._lock = threading.RLock()  # of the root alone
         self._kept: List[Any] = [] if owner is None else owner._kept
         self._end = weakref.finalize(self, _give_back, destroy, pointer, self._kept, self._memory)
+
+    @property
+    def _root(self) -> "Handle":
+        """What it belongs to in the end. (Not an attribute: what holds itself is not given back
+        when nobody else holds it.)"""
+        return self if self._owner is None else self._owner._root
 
     @property
     def is_destroyed(self) -> bool:

@@ -49,17 +49,18 @@ class Memory:
 
 @ffi.callback("void *(void *, void *, size_t, size_t)", error=ffi.NULL, onerror=on_error)
 def _resize(user: Any, block: Any, old_size: int, new_size: int) -> Any:
-    """Python may raise KeyboardInterrupt after any call here. So what counts is told by memory: the
-    new block by `out`, that the old one was given back by `kept`. All of it lies in one function,
-    for the value that a function returns could be lost on the way."""
-    out = memory = None
+    """Python may raise KeyboardInterrupt after any call here, even before what it returns is noted.
+    So the old block is given back by an entry in `kept`, which is a fact at once, and only after
+    the new one is complete. At worst a new block is lost."""
+    moved, memory = ffi.NULL, None
     try:
         memory = ffi.from_handle(user)
-        out = ffi.new("void *[1]")
-        if new_size > 0 and lib.posix_memalign(out, 64, new_size) != 0:
-            return ffi.NULL
+        if new_size > 0:
+            moved = lib.malloc(new_size)
+            if moved == ffi.NULL:
+                return ffi.NULL
         if block != ffi.NULL:
-            ffi.memmove(out[0], block, min(old_size, new_size))
+            ffi.memmove(moved, block, min(old_size, new_size))
             memory.kept[block] = old_size
             memory.bytes -= old_size
         memory.bytes += new_size
@@ -68,10 +69,9 @@ def _resize(user: Any, block: Any, old_size: int, new_size: int) -> Any:
     except BaseException as error:  # noqa: B902 (it travels on, see defer())
         defer(error)
         if new_size > 0 and block != ffi.NULL and (memory is None or block not in memory.kept):
-            if out is not None:
-                lib.free(out[0])
+            lib.free(moved)
             return ffi.NULL
-    return ffi.NULL if out is None else out[0]
+    return moved
 
 
 class Lease:

@@ -19,7 +19,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 import numpy as np
 
 from . import _cdef  # type: ignore[attr-defined]
-from ._errors import Error, defer, on_error
+from ._errors import Error, defer, is_pending, on_error
 from ._library import ffi, lib
 from ._memory import Lease, Memory, array_at, numbers
 
@@ -98,7 +98,7 @@ def _callback(ctype: Any, function: Callable[..., Any]) -> Any:
         try:
             with contextlib.ExitStack() as ends:
                 answer = function(*(_shown(arguments[k], ends) for k in shown))
-            return bool(answer) if ctype.result.cname == "_Bool" else None
+            return bool(answer) and not is_pending() if ctype.result.cname == "_Bool" else None
         except BaseException as error:  # noqa: B902 (it travels on, see defer())
             defer(error)
             return False if ctype.result.cname == "_Bool" else None

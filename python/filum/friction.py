@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from ._cdef import CONSTANTS  # type: ignore
-from ._errors import Error, call, defer, on_error
+from ._errors import Error, call, defer, is_pending, on_error
 from ._handles import Handle, made
 from ._library import ffi, lib
 from ._memory import Memory, array_at, numbers
@@ -268,7 +268,7 @@ def friction_solve(problem: Any, settings: Definition = {},
 @ffi.callback("bool(void *, FilFrictionProgress *)", error=False, onerror=on_error)
 def _go_on(*_: Any) -> bool:
     """What a solve calls where the caller gave nothing: here Python notices Ctrl-C."""
-    return True
+    return not is_pending()
 
 
 def _impulses(r: Any, total: int) -> np.ndarray:

@@ -579,19 +579,17 @@ class Stage(Handle):
                            teller._c, memory.allocator)
         super().__init__(pointer, lib.fil_stage_destroy, None, memory)
         self._kept.extend([self.scene._lease(), *teller.lasting()])
-        self._world: Optional[World] = None
+        self._recorders: List[RecorderCore] = []
 
     def destroy(self) -> None:
         """Give the stage back now, and its world with it; twice is fine."""
         self._destroy()
+        self._recorders.clear()
 
     @property
     def world(self) -> World:
         """The world; it belongs to the stage."""
-        pointer = self._ask(lib.fil_stage_world)
-        if self._world is None:
-            self._world = World._in(pointer, self)
-        return self._world
+        return World._in(self._ask(lib.fil_stage_world), self, self._recorders)
 
     @property
     def unsettled_count(self) -> int:

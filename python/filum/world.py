@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._errors import Error, call, guarded, on_error
+from ._errors import Error, call, guarded, is_pending, on_error
 from ._handles import Handle, made
 from ._library import ffi, lib
 from ._memory import Memory, array_at, finite, numbers
@@ -27,7 +27,7 @@ def check_threads(threads: int, name: str = "threads") -> int:
 def _go_on(*_: Any) -> bool:
     """What settle() calls after every step where the caller gave nothing: here Python notices
     Ctrl-C, which it does not while the library works."""
-    return True
+    return not is_pending()
 
 
 def _many(places: Any, name: str, end: float = np.inf) -> Tuple[np.ndarray, bool]:
@@ -439,10 +439,10 @@ class World(Handle):
         self._recorders: List[Any] = []
 
     @classmethod
-    def _in(cls, pointer: Any, stage: Handle) -> "World":
+    def _in(cls, pointer: Any, stage: Handle, recorders: List[Any]) -> "World":
         world = cls.__new__(cls)
         Handle.__init__(world, pointer, None, stage, stage._memory)
-        world._recorders = []
+        world._recorders = recorders
         return world
 
     def _about(self) -> str:
@@ -454,7 +454,7 @@ class World(Handle):
         if self._owner is not None:
             raise Error("this world belongs to a stage: destroy that")
         self._destroy()
-        self._recorders = []
+        self._recorders.clear()
 
     # what is in it
 
@@ -462,7 +462,7 @@ class World(Handle):
         number = ffi.new("int *")
         given = taken("FilSurface", surface, "surface")
         with self._changing() as world:
-            self._recorders = []  # they would not know what comes now
+            self._recorders.clear()  # they would not know what comes now
             self._kept.extend(def_.lasting())  # first: a motion may raise, and yet be in the world
             call(function, world, def_._c, given._c, number)
         return number[0]

@@ -1,5 +1,6 @@
 """Lifetimes, errors and threads: a wrong call is a sentence, never a crash."""
 
+import contextlib
 import copy
 import gc
 import itertools
@@ -253,10 +254,26 @@ def test_ctrl_c_ends_a_long_solve_and_a_long_settling():
              lambda: falling_rods().settle(max_steps=10**9, tolerance=1e-300))
     for use in calls:
         timer = threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT))
-        timer.start()
         with pytest.raises(KeyboardInterrupt):
+            timer.start()
             use()
         timer.join()
+
+
+def test_an_exception_ends_what_would_take_long():
+    def fails_later(time, pose):
+        if time > 0.003:
+            raise ZeroDivisionError
+
+    for fields in ({}, {"on_step": lambda step, residual: True}):
+        world = falling_rods()
+        world.add_obstacle(shape={"kind": filum.FIL_SHAPE_SPHERE, "radius": 0.1},
+                           pose={"position": (0, 0, 1)}, motion=fails_later)
+        for _ in range(4):
+            with contextlib.suppress(ZeroDivisionError):
+                world.step()
+        with pytest.raises(ZeroDivisionError):
+            world.settle(max_steps=10**9, tolerance=1e-300, **fields)
 
 
 def test_interrupts_at_any_moment_cost_no_memory_that_is_in_use():

@@ -170,8 +170,7 @@ def test_memory_is_given_back():
         world.frame()
         memory = world._memory
         assert memory.bytes > 0
-        del world
-        gc.collect()
+        del world  # at once, not when the garbage is collected
         assert memory.bytes == 0 and memory.leases == 0 and not memory.kept
 
 

@@ -22,7 +22,7 @@ import sys
 MARKER = re.compile(r'^# \d+ "([^"]*)"')
 # what the package calls besides: filum/_memory.py, filum/_library.py
 LIBC = """
-int posix_memalign(void **out, size_t alignment, size_t size);
+void *malloc(size_t size);
 void free(void *block);
 int omp_pause_resource_all(int kind);
 """
