@@ -12,6 +12,7 @@ Towards C, numbers() takes what a caller gives for an array, and refuses what Nu
 None, texts, complex numbers, fractions for whole numbers.
 """
 
+import contextlib
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
@@ -50,9 +51,9 @@ class Memory:
 @ffi.callback("void *(void *, void *, size_t, size_t)", error=ffi.NULL, onerror=on_error)
 def _resize(user: Any, block: Any, old_size: int, new_size: int) -> Any:
     """Python may raise KeyboardInterrupt after any call here, even before what it returns is noted.
-    So the old block is given back by an entry in `kept`, which is a fact at once, and only after
-    the new one is complete. At worst a new block is lost."""
-    moved, memory = ffi.NULL, None
+    So the old block is given back after the new one is complete, by an entry in `kept`, and that is
+    noted without a call between. At worst a new block is lost."""
+    moved, given_back = ffi.NULL, block == ffi.NULL
     try:
         memory = ffi.from_handle(user)
         if new_size > 0:
@@ -62,15 +63,16 @@ def _resize(user: Any, block: Any, old_size: int, new_size: int) -> Any:
         if block != ffi.NULL:
             ffi.memmove(moved, block, min(old_size, new_size))
             memory.kept[block] = old_size
+            given_back = True
             memory.bytes -= old_size
         memory.bytes += new_size
         if memory.leases == 0:
             memory.empty()
     except BaseException as error:  # noqa: B902 (it travels on, see defer())
-        defer(error)
-        if new_size > 0 and block != ffi.NULL and (memory is None or block not in memory.kept):
-            lib.free(moved)
-            return ffi.NULL
+        with contextlib.suppress(BaseException):  # a second Ctrl-C
+            defer(error)
+        if not given_back and new_size > 0:
+            return ffi.NULL  # the library goes on with the old one, or stops
     return moved
 
 
