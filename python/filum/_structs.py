@@ -47,6 +47,17 @@ SHAPES: Dict[str, Callable[[Any, str], Tuple[int, ...]]] = {}
 # Counts that say nothing but how long an array is: set with the array.
 FOLLOWING = {"natural_count", "start_count", "load_count", "key_count"}
 
+
+class Named(enum.IntEnum):
+    """A number with a name in C, which is how it is printed."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, form: str) -> str:
+        return format(int(self), form) if form else self.name
+
+
 ENUMS: Dict[str, Type[enum.IntEnum]] = {}
 STRUCTS: Dict[str, Type["Struct"]] = {}
 
@@ -366,8 +377,6 @@ class Struct:
                     value = f"<{len(value)}>"
             elif isinstance(value, np.ndarray):
                 value = value.tolist()
-            elif isinstance(value, enum.IntEnum):
-                value = value.name
             shown.append(f"{name}={value}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -508,7 +517,7 @@ def _make_classes() -> None:
             continue
         if ctype.kind == "enum":
             members = {text: number for number, text in sorted(ctype.elements.items())}
-            ENUMS[name] = enum.IntEnum(name, members)  # type: ignore
+            ENUMS[name] = Named(name, members)  # type: ignore
         elif ctype.kind == "struct" and ctype.fields is not None:
             body = {"_ctype": ctype, "_fields": dict(ctype.fields), "__slots__": (),
                     "__doc__": docs.get(name, name)}

@@ -124,6 +124,8 @@ def test_the_tables_of_arrays_name_fields_that_exist():
 def test_names_are_those_of_c_and_help_shows_the_header():
     assert filum.FIL_ROD_DER is filum.FilRodModel.FIL_ROD_DER
     assert filum.FilRodDef().model == filum.FIL_ROD_CLOTHOID
+    assert str(filum.FIL_ROD_DER) == f"{filum.FIL_ROD_DER}" == "FIL_ROD_DER"
+    assert f"{filum.FIL_ROD_DER:d}" == "2" and filum.FIL_ROD_DER == 2
     assert filum.FIL_RIGID_STATE == 13 and filum.FIL_OUTPUT_FRAMES == 1
     assert "kg/m^3" in filum.FilSection.__doc__ and "A driven end" in filum.FilRodEnd.__doc__
     assert filum.__version__ == filum.version()
