@@ -113,9 +113,13 @@ left.minorticks_off()
 left.legend(frameon=False)
 right.add_patch(plt.Circle((0, 0), 100 * RADIUS, color="0.85"))
 right.plot(100 * shape[:, 0], 100 * shape[:, 1], color="tab:brown", lw=2)
-right.annotate("T2", 100 * shape[0, :2], xytext=(0, 6), textcoords="offset points")
-right.annotate("T1", 100 * shape[-1, :2], xytext=(6, 0), textcoords="offset points")
-right.set(aspect="equal", xlabel="cm", title="the last rope")
+for text, end, before in (("T2", 0, 1), ("T1", -1, -2)):  # an arrow along each end
+    place, along = 100 * shape[end, :2], shape[end, :2] - shape[before, :2]
+    along *= 5 / np.linalg.norm(along)
+    right.annotate("", place + along, xytext=place, arrowprops={"arrowstyle": "->", "lw": 1.5})
+    right.annotate(text, place + along, xytext=(0, 4), textcoords="offset points", ha="center")
+right.set(aspect="equal", xlabel="cm", ylabel="cm", xlim=(-18, 14), ylim=(-13, 15),
+          xticks=(-10, 0, 10), yticks=(-10, 0, 10), title="the last rope")
 for axes in (left, right):
     axes.spines[["top", "right"]].set_visible(False)
 figure.tight_layout()

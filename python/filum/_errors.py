@@ -1,5 +1,6 @@
 """The library's sentences as exceptions, and exceptions that cross the library."""
 
+import threading
 from typing import Any, List
 
 from ._library import ffi, lib
@@ -18,26 +19,50 @@ class Error(Exception):
         self.column = column
 
 
-# exceptions of callbacks, which may not travel through C: raised when the call returns
-_raised: List[BaseException] = []
+# Exceptions of functions that the library calls may not travel through C: they are raised when the
+# call returns, in the thread that made it. What happens in a thread of the library's own is raised
+# by the next call that returns.
+_calls = threading.local()
+_astray: List[BaseException] = []
 
 
 def defer(error: BaseException) -> None:
-    _raised.append(error)
+    open_calls = getattr(_calls, "stack", None)
+    (open_calls[-1] if open_calls else _astray).append(error)
 
 
-def raise_deferred() -> None:
-    if _raised:
-        error = _raised[0]
-        _raised.clear()
-        raise error
+def is_pending() -> bool:
+    """Whether something is to be raised when the library returns: then it should return soon."""
+    open_calls = getattr(_calls, "stack", None)
+    return bool(_astray or (open_calls and open_calls[-1]))
+
+
+def on_error(_kind: Any, error: BaseException, _trace: Any) -> None:
+    """What cffi calls when a function fails that C called."""
+    defer(error)
+
+
+def guarded(function: Any, *arguments: Any) -> Any:
+    """Call a function of C, then raise what the functions raised that it called."""
+    stack = _calls.__dict__.setdefault("stack", [])
+    raised: List[BaseException] = []
+    stack.append(raised)
+    try:
+        answer = function(*arguments)
+    finally:
+        stack.pop()
+    if _astray and not raised:
+        raised.extend(_astray)
+        _astray.clear()
+    if raised:
+        raise raised[0]
+    return answer
 
 
 def call(function: Any, *arguments: Any) -> None:
     """Call a function of C whose last parameter is a FilError; raise what it says."""
     error = ffi.new("FilError *")
-    status = function(*arguments, error)
-    raise_deferred()
+    status = guarded(function, *arguments, error)
     if status != lib.FIL_OK:
         text = ffi.string(error.text).decode("utf-8", "replace")
         raise Error(text, status, error.line, error.column)

@@ -5,6 +5,10 @@ nobody holds the handle any more. Whatever the library borrows (the functions th
 meshes, the scene of a stage) is kept until then. What belongs to another object, a rod of a world,
 holds that object; after destroy() both say so instead of crashing. So does an object that is used
 while another thread steps it: the library lets one thread at a time use it.
+
+    with self._changing() as pointer    a call that changes the object
+    with self._looking() as pointer     calls that look at it: short, others wait for their end
+    self._ask(function, ...)            function(pointer, ...), looking
 """
 
 import contextlib
@@ -12,9 +16,9 @@ import threading
 import weakref
 from typing import Any, Iterator, List, Optional, TypeVar
 
-from ._errors import Error
+from ._errors import Error, call
 from ._library import ffi
-from ._memory import Memory
+from ._memory import Lease, Memory
 
 Self = TypeVar("Self", bound="Handle")
 
@@ -36,8 +40,15 @@ class Handle:
         self._owner = owner
         self._memory = memory if memory is not None else Memory()
         self._user: Optional[int] = None  # the thread that is inside a call that changes it
+        self._lock = threading.RLock()  # of the root alone
         self._kept: List[Any] = [] if owner is None else owner._kept
         self._end = weakref.finalize(self, _give_back, destroy, pointer, self._kept, self._memory)
+
+    @property
+    def _root(self) -> "Handle":
+        """What it belongs to in the end. (Not an attribute: what holds itself is not given back
+        when nobody else holds it.)"""
+        return self if self._owner is None else self._owner._root
 
     @property
     def is_destroyed(self) -> bool:
@@ -46,36 +57,58 @@ class Handle:
 
     @property
     def _pointer(self) -> Any:
-        root = self
-        while True:
-            if not root._end.alive:
-                raise Error(f"this {root._noun} was destroyed")
-            if root._user is not None and root._user != threading.get_ident():
-                raise Error(f"this {root._noun} is in use by another thread")
-            if root._owner is None:
-                return self._raw
-            root = root._owner
+        part: Optional[Handle] = self
+        while part is not None:
+            if not part._end.alive:
+                raise Error(f"this {part._noun} was destroyed")
+            part = part._owner
+        root = self._root
+        if root._user is not None and root._user != threading.get_ident():
+            raise Error(f"this {root._noun} is in use by another thread")
+        return self._raw
+
+    @contextlib.contextmanager
+    def _looking(self) -> Iterator[Any]:
+        """The pointer, for calls that look at the object."""
+        self._pointer  # an error at once, not after another thread's long step
+        with self._root._lock:
+            yield self._pointer
+
+    def _ask(self, function: Any, *arguments: Any) -> Any:
+        with self._looking() as pointer:
+            return function(pointer, *arguments)
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[Any]:
         """The pointer, for a call that changes the object: nobody else may, meanwhile."""
-        pointer = self._pointer
-        root: Handle = self
-        while root._owner is not None:
-            root = root._owner
-        if root._user is not None:
-            raise Error(f"a function that this {root._noun} called may not change it")
-        root._user = threading.get_ident()
-        try:
-            yield pointer
-        finally:
-            root._user = None
+        with self._looking() as pointer:
+            root = self._root
+            if root._user is not None:
+                raise Error(f"a function that this {root._noun} called may not change it")
+            root._user = threading.get_ident()
+            try:
+                yield pointer
+            finally:
+                root._user = None
+
+    def _lease(self) -> Lease:
+        """What keeps its memory even when it is destroyed: for those who point to it."""
+        return Lease(0, 0, True, self, self._memory)
 
     def _destroy(self) -> None:
         if self._end.alive:
             with self._changing():
-                pass
-            self._end()
+                self._end()
+
+    def _about(self) -> str:
+        return ""
+
+    def __repr__(self) -> str:
+        try:
+            self._pointer
+            return f"<{self._noun}{self._about()}>"
+        except Error as error:
+            return f"<{error}>"
 
     def __enter__(self: Self) -> Self:
         self._pointer
@@ -84,10 +117,13 @@ class Handle:
     def __exit__(self, *_: Any) -> None:
         self._destroy()
 
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        hint = "; its state, an array, can" if hasattr(type(self), "state") else ""
+        raise TypeError(f"a {self._noun} can be neither copied nor pickled{hint}")
+
 
 def made(function: Any, ctype: str, *arguments: Any) -> Any:
     """What fil_..._create() writes to its parameter `out`."""
-    from ._errors import call
     out = ffi.new(ctype + " **")
     call(function, *arguments, out)
     return out[0]

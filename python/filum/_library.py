@@ -5,6 +5,7 @@ beside this package, where the build puts it; the lib folder of the prefix that 
 installed to; where the system looks. It must be of the version that the package was made from.
 """
 
+import contextlib
 import importlib
 import os
 import sys
@@ -75,5 +76,13 @@ def _load() -> Any:
                       f"environment variable FILUM_LIBRARY. Tried: {'; '.join(tried)}")
 
 
+def _end_threads() -> None:
+    """Before a fork: the threads of OpenMP do not come along, and a child that waits for them, in
+    a Pool of multiprocessing for example, waits for ever. New ones are made when needed."""
+    with contextlib.suppress(AttributeError, ffi.error):
+        lib.omp_pause_resource_all(2)  # omp_pause_hard
+
+
 ffi: Any = _parsed()
 lib: Any = _load()
+os.register_at_fork(before=_end_threads)

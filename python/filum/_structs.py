@@ -4,21 +4,24 @@ A struct behaves as in C: FilRodDef().section.radius = 1e-3. It starts from the 
 where there are any, else from zeros (a FilPose from the axes of the world). Numbers are numbers,
 arrays of numbers are NumPy views of the struct's own memory, structs within it are views too. A
 pointer takes a NumPy array (not copied when it has the type and the order that C wants), a list of
-structs, or a Python function; what it points to lives as long as the struct.
+structs, or a Python function; what it points to lives as long as the struct. Structs can be copied
+and pickled; a copy holds the same arrays, a deep copy its own.
 """
 
+import contextlib
+import copy
 import difflib
 import enum
 import keyword
 import re
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Type
 
 import numpy as np
 
 from . import _cdef  # type: ignore[attr-defined]
-from ._errors import Error, defer
+from ._errors import Error, defer, is_pending, on_error
 from ._library import ffi, lib
-from ._memory import Lease, Memory, array_at
+from ._memory import Lease, Memory, array_at, numbers
 
 # What pointers point to: fields of the same struct that count, then numbers.
 ARRAYS: Dict[str, Dict[str, Tuple[Any, ...]]] = {
@@ -39,8 +42,21 @@ ARRAYS: Dict[str, Dict[str, Tuple[Any, ...]]] = {
                  "friction": ("material_count", "material_count")},
     "FilCheckpoint": {"state": ("state_count",)},
 }
+# Shapes that only a function knows: it takes the struct and the name of a pointer in it.
+SHAPES: Dict[str, Callable[[Any, str], Tuple[int, ...]]] = {}
 # Counts that say nothing but how long an array is: set with the array.
 FOLLOWING = {"natural_count", "start_count", "load_count", "key_count"}
+
+
+class Named(enum.IntEnum):
+    """A number with a name in C, which is how it is printed."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, form: str) -> str:
+        return format(int(self), form) if form else self.name
+
 
 ENUMS: Dict[str, Type[enum.IntEnum]] = {}
 STRUCTS: Dict[str, Type["Struct"]] = {}
@@ -91,23 +107,33 @@ def _callback(ctype: Any, function: Callable[..., Any]) -> Any:
 
     def called(*arguments: Any) -> Any:
         try:
-            answer = function(*(_shown(arguments[k]) for k in shown))
-            return bool(answer) if ctype.result.cname == "_Bool" else None
+            with contextlib.ExitStack() as ends:
+                answer = function(*(_shown(arguments[k], ends) for k in shown))
+            return bool(answer) and not is_pending() if ctype.result.cname == "_Bool" else None
         except BaseException as error:  # noqa: B902 (it travels on, see defer())
             defer(error)
             return False if ctype.result.cname == "_Bool" else None
 
-    return ffi.callback(ctype, called)
+    return ffi.callback(ctype, called, onerror=on_error)
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: Any, ends: contextlib.ExitStack) -> Any:
+    """An argument for Python. Structs are copies, which may be kept; changes are written back."""
     if isinstance(value, ffi.CData):
         kind = ffi.typeof(value)
         if kind.kind == "pointer" and kind.item.kind == "struct":
-            return STRUCTS[_name(kind.item)]._at(value, None)
+            name = _name(kind.item)
+            own = ffi.new(name + " *", value[0])
+            ends.callback(_write_back, value, own, ffi.buffer(own)[:])
+            return STRUCTS[name]._at(own, own)
         if kind.kind == "pointer" and kind.item.cname == "char":
             return _text(value)
     return value
+
+
+def _write_back(place: Any, own: Any, before: bytes) -> None:
+    if ffi.buffer(own)[:] != before:
+        place[0] = own[0]
 
 
 def _name(ctype: Any) -> str:
@@ -123,9 +149,11 @@ def _text(pointer: Any) -> Optional[str]:
 class Struct:
     """A struct of C. Fields have the names, units and meaning that they have there."""
 
+    # _c lies in memory that _owner keeps; _keep: by field, what a pointer points to and how it was
+    # given; "field<" is kept for C alone. A struct within this one has its keys, with a _prefix.
     _ctype: Any = None
     _fields: Dict[str, Any] = {}
-    __slots__ = ("_c", "_owner", "_keep", "_prefix", "_readonly")
+    __slots__ = ("_c", "_owner", "_keep", "_prefix", "_readonly", "_outer")
 
     def __init__(self, /, **fields: Any) -> None:
         self._set("_c", ffi.new(self._ctype.cname + " *"))
@@ -133,6 +161,7 @@ class Struct:
         self._set("_keep", {})
         self._set("_prefix", "")
         self._set("_readonly", False)
+        self._set("_outer", None)
         _start(self)
         for name, value in fields.items():
             setattr(self, name, value)
@@ -143,7 +172,8 @@ class Struct:
         """The struct that lies at `pointer`; `owner` is what keeps it there."""
         made = cls.__new__(cls)
         for name, value in (("_c", pointer), ("_owner", owner), ("_prefix", prefix),
-                            ("_keep", {} if keep is None else keep), ("_readonly", readonly)):
+                            ("_keep", {} if keep is None else keep), ("_readonly", readonly),
+                            ("_outer", None)):
             made._set(name, value)
         return made
 
@@ -165,8 +195,10 @@ class Struct:
         name, ctype = self._field(name)
         value = getattr(self._c, name)
         if ctype.kind == "struct":
-            return STRUCTS[_name(ctype)]._at(ffi.addressof(self._c, name), self._owner, self._keep,
+            part = STRUCTS[_name(ctype)]._at(ffi.addressof(self._c, name), self._owner, self._keep,
                                              f"{self._prefix}{name}.", self._readonly)
+            part._set("_outer", (self, name))
+            return part
         if ctype.kind == "array":
             return self._get_array(value, ctype)
         if ctype.kind == "pointer":
@@ -193,6 +225,8 @@ class Struct:
             return _text(value)
         shape = ARRAYS.get(type(self).__name__, {}).get(name)
         if shape is None:
+            shape = self._known_shape(name)
+        if shape is None:
             if ctype.item.kind == "struct" and _name(ctype.item) in STRUCTS:
                 return STRUCTS[_name(ctype.item)]._at(value, self._owner, None, "", True)
             return value
@@ -202,6 +236,16 @@ class Struct:
             return [made._at(value + k, self._owner, None, "", True)
                     for k in range(counts[0])]
         return array_at(value, counts, dtype_of(ctype.item), self._owner)
+
+    def _known_shape(self, name: str) -> Optional[Tuple[int, ...]]:
+        """Of an array in a struct of SHAPES, this one or one that this one is in."""
+        struct = self
+        while type(struct).__name__ not in SHAPES:
+            if struct._outer is None:
+                return None
+            struct, part = struct._outer
+            name = f"{part}.{name}"
+        return SHAPES[type(struct).__name__](struct, name)
 
     # writing
 
@@ -214,13 +258,29 @@ class Struct:
         elif ctype.kind == "array" and ctype.item.cname == "char":
             setattr(self._c, name, value.encode()[:ctype.length - 1])
         elif ctype.kind == "array":
-            getattr(self, name)[...] = value
+            array = getattr(self, name)
+            array[...] = numbers(value, name, array.shape, array.dtype)
         elif ctype.kind == "pointer" and ctype.item.kind == "function" or ctype.kind == "function":
             self._set_function(name, ctype, value)
         elif ctype.kind == "pointer":
             self._set_pointer(name, ctype, value)
         else:
-            setattr(self._c, name, bool(value) if ctype.cname == "_Bool" else value)
+            self._set_number(name, ctype, value)
+
+    def _set_number(self, name: str, ctype: Any, value: Any) -> None:
+        if ctype.cname == "_Bool" and value not in (False, True):
+            raise TypeError(f"{name} takes True or False, not {value!r}")
+        try:
+            setattr(self._c, name, value)
+        except (TypeError, OverflowError) as error:
+            known = ENUMS.get(_name(ctype)) if ctype.kind == "enum" else None
+            if known is not None:
+                rule = "one of " + ", ".join(n for n in known.__members__ if "_COUNT" not in n)
+            elif ctype.cname in ("double", "float"):
+                rule = "a number"
+            else:
+                rule = f"a whole number of {8 * ffi.sizeof(ctype)} bits"
+            raise type(error)(f"{name} takes {rule}, not {value!r}") from None
 
     def _set_struct(self, name: str, value: Any) -> None:
         part = getattr(self, name)
@@ -228,12 +288,14 @@ class Struct:
             for field, one in value.items():
                 setattr(part, field, one)
         elif isinstance(value, type(part)):
+            given = {part._prefix + key[len(value._prefix):]: kept
+                     for key, kept in value._keep.items() if key.startswith(value._prefix)}
             ffi.memmove(part._c, value._c, ffi.sizeof(self._fields[name].type))
             for key in [k for k in self._keep if k.startswith(part._prefix)]:
                 del self._keep[key]
-            for key, kept in value._keep.items():
-                if key.startswith(value._prefix):
-                    self._keep[part._prefix + key[len(value._prefix):]] = kept
+            self._keep.update(given)
+            if value._readonly:  # it may point to memory of the library
+                self._keep[part._prefix + "<"] = (value._owner, None)
         else:
             raise TypeError(f"{name} is a {type(part).__name__}; it takes one, or a dict of fields")
 
@@ -248,6 +310,7 @@ class Struct:
             self._keep[key] = (value, value)
         elif isinstance(value, ffi.CData):
             setattr(self._c, name, value)
+            self._keep[key + "<"] = (value, None)
         elif callable(value):
             made = _callback(ctype, value)
             setattr(self._c, name, made)
@@ -260,17 +323,18 @@ class Struct:
         if value is None or isinstance(value, ffi.CData):
             setattr(self._c, name, ffi.NULL if value is None else value)
             self._keep.pop(key, None)
+            self._keep[key + "<"] = (value, None)
             return
         if isinstance(value, str):
             pointer = kept = ffi.new("char[]", value.encode())
         elif isinstance(value, Struct):
             pointer, kept = value._c, value
-        elif hasattr(value, "_pointer"):  # a mesh, for example
-            pointer, kept = value._pointer, value
+        elif hasattr(value, "_lease"):  # a mesh, for example
+            pointer, kept = value._pointer, value._lease()
         elif ctype.item.kind == "struct":
-            pointer, kept = _struct_array(ctype.item, value)
+            pointer, kept, value = struct_array(ctype.item, value, name)
         else:
-            value = np.ascontiguousarray(value, dtype_of(ctype.item))
+            value = numbers(value, name, None, dtype_of(ctype.item))
             # cffi gives an address of the right type; `value` itself keeps the memory
             pointer, kept = ffi.cast(ctype, ffi.from_buffer(value, require_writable=False)), value
         setattr(self._c, name, pointer)
@@ -313,15 +377,61 @@ class Struct:
                     value = f"<{len(value)}>"
             elif isinstance(value, np.ndarray):
                 value = value.tolist()
-            elif isinstance(value, enum.IntEnum):
-                value = value.name
             shown.append(f"{name}={value}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def __eq__(self, other: Any) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return repr(self) == repr(other)
+        return all(_same(getattr(self, name), getattr(other, name)) for name in self._fields)
+
+    def __copy__(self) -> Any:
+        """It points to what this one points to, and keeps that."""
+        made = type(self)()
+        ffi.memmove(made._c, self._c, ffi.sizeof(self._ctype))
+        made._keep.update({key[len(self._prefix):]: kept for key, kept in self._keep.items()
+                           if key.startswith(self._prefix)})
+        if self._owner is not self._c:
+            made._keep["<"] = (self._owner, None)
+        return made
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        kept = {key[len(self._prefix):]: value for key, (_, value) in self._keep.items()
+                if key.startswith(self._prefix) and not key.endswith("<")}
+        foreign = [name for name in set_pointers(self._c, self._ctype) if name not in kept]
+        if foreign:
+            raise TypeError(f"this {type(self).__name__} cannot be pickled, nor copied with what "
+                            f"it points to: {foreign[0]} is memory of C")
+        return _remade, (type(self).__name__, ffi.buffer(self._c)[:], kept)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return a == b
+
+
+def set_pointers(c: Any, ctype: Any, prefix: str = "") -> Iterator[str]:
+    """The pointers in a struct that are not NULL. What goes with a function is left out."""
+    for name, field in ctype.fields:
+        if field.type.kind == "struct":
+            yield from set_pointers(getattr(c, name), field.type, f"{prefix}{name}.")
+        elif field.type.kind in ("pointer", "function") and field.type.cname != "void *":
+            if getattr(c, name) != ffi.NULL:
+                yield prefix + name
+
+
+def _remade(name: str, data: bytes, kept: Dict[str, Any]) -> Struct:
+    """A copy of a struct: its bytes, then what its pointers point to."""
+    made = STRUCTS[name]()
+    ffi.memmove(made._c, data, len(data))
+    for key, value in kept.items():
+        *parts, last = key.split(".")
+        part = made
+        for field in parts:
+            part = getattr(part, field)
+        setattr(part, last, value)
+    return made
 
 
 def _length(value: Any, shape: Tuple[Any, ...]) -> int:
@@ -336,20 +446,22 @@ def _has_pointers(ctype: Any) -> bool:
                for _, field in ctype.fields)
 
 
-def _struct_array(ctype: Any, value: Any) -> Tuple[Any, Any]:
-    """An array of structs from structs, or from a NumPy array of their type."""
+def struct_array(ctype: Any, value: Any, name: str) -> Tuple[Any, Any, Any]:
+    """An array of structs from structs, or from a NumPy array of their type: its address, what
+    keeps it, and the value itself."""
+    kind = _name(ctype)
     if isinstance(value, np.ndarray):
         if value.dtype != dtype_of(ctype):
-            raise TypeError(f"an array of {_name(ctype)} has the type "
-                            f"filum.dtype_of('{_name(ctype)}')")
+            raise TypeError(f"{name} takes an array of the type filum.dtype_of('{kind}')")
         value = np.ascontiguousarray(value)
-        return ffi.cast(ffi.typeof(_name(ctype) + " *"), ffi.from_buffer(value)), value
-    made = ffi.new(_name(ctype) + "[]", len(value))
+        return ffi.cast(ffi.typeof(kind + " *"), ffi.from_buffer(value)), value, value
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{name} takes a list of {kind}, not {value!r}")
+    value = [taken(kind, one, f"{name}[{k}]") for k, one in enumerate(value)]
+    made = ffi.new(kind + "[]", max(len(value), 1))
     for k, one in enumerate(value):
-        if not isinstance(one, STRUCTS[_name(ctype)]):
-            raise TypeError(f"this takes a list of {_name(ctype)}, not of {type(one).__name__}")
         made[k] = one._c[0]
-    return made, (made, list(value))
+    return made, (made, value), value
 
 
 def as_enum(ctype: Any, value: int) -> int:
@@ -405,7 +517,7 @@ def _make_classes() -> None:
             continue
         if ctype.kind == "enum":
             members = {text: number for number, text in sorted(ctype.elements.items())}
-            ENUMS[name] = enum.IntEnum(name, members)  # type: ignore
+            ENUMS[name] = Named(name, members)  # type: ignore
         elif ctype.kind == "struct" and ctype.fields is not None:
             body = {"_ctype": ctype, "_fields": dict(ctype.fields), "__slots__": (),
                     "__doc__": docs.get(name, name)}
@@ -428,9 +540,27 @@ def borrowed(name: str, pointer: Any, owner: Any, memory: Memory) -> Any:
     return STRUCTS[name]._at(pointer, Lease(0, 0, True, owner, memory), readonly=True)
 
 
+def taken(name: str, value: Any, what: str = "this") -> Any:
+    """The struct that was given, or one of that name with the fields of a dict."""
+    if isinstance(value, dict):
+        value = STRUCTS[name](**value)
+    if not isinstance(value, STRUCTS[name]):
+        shown = "None" if value is None else type(value).__name__
+        raise TypeError(f"{what} takes a {name}, or a dict of its fields, not {shown}")
+    value.check_arrays()
+    return value
+
+
+def definition(name: str, given: Any, fields: Dict[str, Any]) -> Any:
+    """The struct that was given, with `fields` set in a copy of it."""
+    if isinstance(given, dict):
+        return taken(name, {**given, **fields})
+    made = copy.copy(taken(name, given)) if fields else given
+    for field, value in fields.items():
+        setattr(made, field, value)
+    return taken(name, made)
+
+
 def vector(value: Sequence[float], name: str) -> Any:
     """Three numbers for C."""
-    array = np.ascontiguousarray(value, np.float64)
-    if array.shape != (3,):
-        raise Error(f"{name} has the shape {array.shape}; it must be three numbers")
-    return ffi.from_buffer("double[]", array)
+    return ffi.from_buffer("double[]", numbers(value, name, (3,)))

@@ -1,17 +1,20 @@
 """Frictional contact problems, from NumPy arrays. See filum/friction.h, fclib.h and generate.h."""
 
+import copy
 import os
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._errors import Error, call, defer
+from ._cdef import CONSTANTS  # type: ignore
+from ._errors import Error, call, defer, is_pending, on_error
 from ._handles import Handle, made
 from ._library import ffi, lib
-from ._memory import Memory, array_at
-from ._structs import ENUMS, STRUCTS, Struct, as_enum, borrowed, dtype_of
+from ._memory import Memory, array_at, numbers
+from ._structs import (ENUMS, SHAPES, STRUCTS, as_enum, borrowed, definition, dtype_of,
+                       set_pointers, taken)
 from .runs import _hdf5
-from .world import _definition
+from .world import Definition
 
 
 class FrictionSolution(NamedTuple):
@@ -44,16 +47,24 @@ class FrictionWorkspace(Handle):
 def _problem(form: int, count: int, mu: Any, block_size: int, fields: Any) -> Any:
     problem = STRUCTS["FilFrictionProblem"](block_count=count, block_size=block_size, form=form)
     if mu is not None:
-        problem.mu = np.ascontiguousarray(np.broadcast_to(np.asarray(mu, np.float64), (count,)))
+        given = numbers(mu, "mu")
+        problem.mu = np.full(count, given) if given.ndim == 0 else given
     for name, value in fields.items():
         setattr(problem, name, value)
     return problem
 
 
+def _check_block_size(size: int) -> int:
+    largest = CONSTANTS["FIL_BLOCK_MAX"]
+    if not 1 <= size <= largest:
+        raise Error(f"block_size is {size}; it must be 1 to {largest}")
+    return size
+
+
 def problem_from_dense(W: Any, b: Any, mu: Any, block_size: int = 3, **fields: Any) -> Any:
     """u = W r + b with W [n d, n d]. Blocks of W that are all zero are left out."""
-    W = np.asarray(W, np.float64)
-    d = block_size
+    W = numbers(W, "W")
+    d = _check_block_size(block_size)
     if W.ndim != 2 or W.shape[0] != W.shape[1] or W.shape[0] % d != 0:
         raise Error(f"W has the shape {W.shape}; it must be square, a multiple of {d}")
     n = W.shape[0] // d
@@ -69,7 +80,9 @@ def problem_from_blocks(start: Any, column: Any, value: Any, b: Any, mu: Any, bl
     """u = W r + b with W by block rows: the blocks of row i are value[start[i]:start[i + 1]], in
     the block columns column[...], ascending. `mu` is one number or one a block. Further fields are
     those of FilFrictionProblem: kinds, compliance, block_sizes (value is flat then), dof_count."""
-    start = np.ascontiguousarray(start, np.int32)
+    start = numbers(start, "start", (None,), np.int32)
+    if len(start) == 0:
+        raise Error("start is empty; it must begin with 0")
     problem = _problem(lib.FIL_FORM_BLOCKS, len(start) - 1, mu, block_size, {"b": b, **fields})
     problem.blocks.start, problem.blocks.column, problem.blocks.value = start, column, value
     return check_problem(problem)
@@ -79,8 +92,8 @@ def problem_from_global(M: Any, H: Any, f: Any, w: Any, mu: Any, block_size: int
                         **fields: Any) -> Any:
     """M v = H r + f, u = H^T v + w. M and H are compressed by columns: (start, index, value), or
     anything with indptr, indices, data, such as a csc_matrix of SciPy."""
-    f, w = np.ascontiguousarray(f, np.float64), np.ascontiguousarray(w, np.float64)
-    count = fields.pop("block_count", len(w) // block_size)
+    f, w = numbers(f, "f", (None,)), numbers(w, "w", (None,))
+    count = fields.pop("block_count", len(w) // _check_block_size(block_size))
     problem = _problem(lib.FIL_FORM_GLOBAL, count, mu, block_size, fields)
     for name, matrix, columns in (("M", M, len(f)), ("H", H, len(w))):
         part = getattr(problem.global_, name)
@@ -95,9 +108,8 @@ def problem_from_global(M: Any, H: Any, f: Any, w: Any, mu: Any, block_size: int
 def problem_from_product(multiply: Callable[[np.ndarray], Any], diagonal: Any, b: Any, mu: Any,
                          block_size: int = 3, **fields: Any) -> Any:
     """u = W r + b with W by its product: multiply(r) is W r. `diagonal`: the blocks W_ii."""
-    diagonal = np.ascontiguousarray(diagonal, np.float64)
-    b = np.ascontiguousarray(b, np.float64)
-    count = b.size // block_size
+    b = numbers(b, "b", (None,))
+    count = b.size // _check_block_size(block_size)
     problem = _problem(lib.FIL_FORM_PRODUCT, count, mu, block_size, {"b": b, **fields})
     problem.product.diagonal = diagonal
     kind = STRUCTS["FilProductForm"]._fields["multiply"].type
@@ -105,15 +117,49 @@ def problem_from_product(multiply: Callable[[np.ndarray], Any], diagonal: Any, b
     def called(_: Any, r: Any, Wr: Any) -> None:
         out = array_at(Wr, (b.size,), np.float64, None, False)
         try:
-            out[...] = np.reshape(multiply(array_at(r, (b.size,), np.float64, None)), b.size)
+            given = array_at(r, (b.size,), np.float64, None).copy()  # it may be kept
+            out[...] = numbers(multiply(given), "multiply(r)", (b.size,))
         except BaseException as error:  # noqa: B902 (raised when the solve returns)
             out[...] = 0.0
             defer(error)
 
-    callback = ffi.callback(kind, called)
+    callback = ffi.callback(kind, called, onerror=on_error)
     problem.product.multiply = callback
-    problem._keep["product.multiply"] = (callback, multiply)
     return check_problem(problem)
+
+
+def _shape(problem: Any, name: str) -> Any:
+    """The shape of an array in a problem of the library, from its name: "blocks.value"."""
+    sizes, c = _sizes(problem), problem._c
+    n, total, squares = len(sizes), int(sizes.sum()), int((sizes ** 2).sum())
+    globe = getattr(c, "global")
+    fixed = {"b": total, "compliance": squares, "product.diagonal": squares, "global.w": total,
+             "global.f": globe.M.column_count, "blocks.start": n + 1, "bodies.start": n + 1,
+             "bodies.body_start": c.bodies.body_count + 1,
+             "global.M.start": globe.M.column_count + 1, "global.H.start": globe.H.column_count + 1}
+    if name in fixed:
+        return (fixed[name],)
+    form, _, part = name.rpartition(".")
+    start = getattr(_part(problem, form), "start")
+    if part in ("column", "body", "index") or form.startswith("global"):
+        return (int(start[-1]),)
+    rows = np.repeat(sizes, np.diff(start))  # of each entry
+    if form == "blocks":
+        columns = sizes[problem.blocks.column]
+    else:
+        columns = np.diff(problem.bodies.body_start)[problem.bodies.body]
+    if len(rows) > 0 and np.all(rows == rows[0]) and np.all(columns == columns[0]):
+        return (len(rows), int(rows[0]), int(columns[0]))
+    return (int((rows * columns).sum()),)
+
+
+def _part(struct: Any, path: str) -> Any:
+    for name in path.split(".") if path else ():
+        struct = getattr(struct, name)
+    return struct
+
+
+SHAPES["FilFrictionProblem"] = _shape
 
 
 def _sizes(problem: Any) -> np.ndarray:
@@ -121,7 +167,7 @@ def _sizes(problem: Any) -> np.ndarray:
     if n < 0:
         raise Error(f"block_count is {n}; it must not be negative")
     if problem._c.block_sizes == ffi.NULL:
-        return np.full(n, problem._c.block_size, np.int64)
+        return np.full(n, _check_block_size(problem._c.block_size), np.int64)
     sizes = array_at(problem._c.block_sizes, (n,), np.int32, problem)
     return sizes.astype(np.int64)
 
@@ -134,7 +180,7 @@ def _kept(problem: Any, name: str) -> Optional[np.ndarray]:
 
 def check_problem(problem: Any) -> Any:
     """The problem, if all its arrays are as long as the counts say: the library cannot know."""
-    problem.check_arrays()
+    problem = taken("FilFrictionProblem", problem, "problem")
     sizes = _sizes(problem)
     want = {"b": sizes.sum(), "compliance": (sizes ** 2).sum(), "blocks.start": len(sizes) + 1,
             "bodies.start": len(sizes) + 1, "bodies.body_start": problem._c.bodies.body_count + 1,
@@ -187,18 +233,22 @@ def _block_values(problem: Any, sizes: np.ndarray) -> Any:
 
 # --- solving -------------------------------------------------------------------------------------
 
-def friction_solve(problem: Any, settings: Optional[Struct] = None,
+def friction_solve(problem: Any, settings: Definition = {},
                    workspace: Optional[FrictionWorkspace] = None, r: Any = None,
                    **fields: Any) -> FrictionSolution:
     """Solve. FilFrictionSettings, or its fields by name. With `r`, start from there. Not converged
-    is a result: look at info.outcome and info.residual."""
-    check_problem(problem)
-    given = _definition("FilFrictionSettings", settings, fields)
+    is a result: look at info.outcome and info.residual. Impulses in N s, velocities in m/s."""
+    problem = check_problem(problem)
+    given = definition("FilFrictionSettings", settings, fields)
     total = int(_sizes(problem).sum())
     impulses = np.zeros(total)
+    changes: Dict[str, Any] = {}
+    if given._c.on_iteration == ffi.NULL:
+        changes["on_iteration"] = _go_on
     if r is not None:
-        impulses[...] = np.reshape(np.asarray(r, np.float64), -1)
-        given.warm_start = True
+        impulses[...] = _impulses(r, total)
+        changes["warm_start"] = True
+    given = definition("FilFrictionSettings", given, changes)
     velocities = np.zeros(total)
     bodies = None
     solution = ffi.new("FilFrictionSolution *")
@@ -215,23 +265,34 @@ def friction_solve(problem: Any, settings: Optional[Struct] = None,
     return FrictionSolution(impulses, velocities, bodies, info)
 
 
+@ffi.callback("bool(void *, FilFrictionProgress *)", error=False, onerror=on_error)
+def _go_on(*_: Any) -> bool:
+    """What a solve calls where the caller gave nothing: here Python notices Ctrl-C."""
+    return not is_pending()
+
+
+def _impulses(r: Any, total: int) -> np.ndarray:
+    given = numbers(r, "r").reshape(-1)
+    if given.size != total:
+        raise Error(f"r holds {given.size} numbers; it must hold {total}")
+    return given
+
+
 def _double(array: np.ndarray) -> Any:
     return ffi.cast("double *", array.ctypes.data)
 
 
 def friction_check(problem: Any) -> None:
     """Raise what is wrong with a problem."""
-    check_problem(problem)
+    problem = check_problem(problem)
     call(lib.fil_friction_check, problem._c)
 
 
 def friction_residual(problem: Any, r: Any) -> Tuple[Any, np.ndarray]:
     """How far impulses r are from obeying the laws: FilResidual; and the velocities W r + b."""
-    check_problem(problem)
+    problem = check_problem(problem)
     total = int(_sizes(problem).sum())
-    given = np.ascontiguousarray(np.reshape(np.asarray(r, np.float64), -1))
-    if given.size != total:
-        raise Error(f"r holds {given.size} numbers; it must hold {total}")
+    given = _impulses(r, total)
     u = np.zeros(total)
     residual = STRUCTS["FilResidual"]()
     call(lib.fil_friction_residual, problem._c, _double(given), _double(u), residual._c)
@@ -241,7 +302,7 @@ def friction_residual(problem: Any, r: Any) -> Tuple[Any, np.ndarray]:
 def local_solve(W: Any, b: Any, mu: float, r: Any = None, solver: int = 0,
                 kind: int = 0) -> Tuple[Any, np.ndarray]:
     """One block alone: outcome and r. `solver` is a FilLocalSolver, `kind` a FilBlockKind."""
-    W, b = np.ascontiguousarray(W, np.float64), np.ascontiguousarray(b, np.float64)
+    W, b = numbers(W, "W"), numbers(b, "b", (None,))
     d = b.size
     if W.shape != (d, d) or not 1 <= d <= 6:
         raise Error(f"W has the shape {W.shape} and b {b.shape}; they must be d x d and d, d <= 6")
@@ -249,23 +310,35 @@ def local_solve(W: Any, b: Any, mu: float, r: Any = None, solver: int = 0,
                                 ("kind", kind, "FilBlockKind")):
         if not 0 <= number < len(ENUMS[known]) - 1:
             raise Error(f"{name} is {number}; it must be a {known}")
-    found = np.zeros(d) if r is None else np.array(r, np.float64).reshape(d)
+    found = np.zeros(d) if r is None else _impulses(r, d).copy()
     outcome = lib.fil_local_solve(solver, kind, d, _double(W), _double(b), mu, _double(found),
                                   ffi.NULL)
     return as_enum(ffi.typeof("FilOutcome"), outcome), found
 
 
+def _own(problem: Any) -> Any:
+    """A problem with arrays of its own."""
+    made_problem = copy.copy(problem)
+    for path in list(set_pointers(problem._c, problem._ctype)):
+        form, _, name = path.rpartition(".")
+        value = getattr(_part(problem, form), name)
+        setattr(_part(made_problem, form), name,
+                value.copy() if isinstance(value, np.ndarray) else None)
+    return made_problem
+
+
 def watch_callback(watch: Callable[[Any, np.ndarray, np.ndarray], None]) -> Any:
     def called(_: Any, problem: Any, r: Any, fresh: Any) -> None:
         try:
-            shown = STRUCTS["FilFrictionProblem"]._at(problem, None, readonly=True)
+            shown = _own(STRUCTS["FilFrictionProblem"]._at(problem, problem, readonly=True))
             sizes = _sizes(shown)
             watch(shown, array_at(r, (int(sizes.sum()),), np.float64, None).copy(),
                   array_at(fresh, (len(sizes),), np.bool_, None).copy())
         except BaseException as error:  # noqa: B902 (raised when the step returns)
             defer(error)
 
-    return ffi.callback("void(void *, FilFrictionProblem *, double *, bool *)", called)
+    return ffi.callback("void(void *, FilFrictionProblem *, double *, bool *)", called,
+                        onerror=on_error)
 
 
 # --- problems of others, problems from a seed ----------------------------------------------------
@@ -286,18 +359,21 @@ class Fclib(Handle):
             raise AttributeError(name)
         return getattr(borrowed("FilFclib", self._pointer, self, self._memory), name)
 
+    def __dir__(self) -> Any:
+        return sorted([*super().__dir__(), *STRUCTS["FilFclib"]._fields])
+
 
 def fclib_write(path: Any, problem: Any, r: Any = None, u: Any = None, title: str = "",
                 force: bool = False) -> None:
     """Write a problem, and its solution where r is given."""
-    check_problem(problem)
+    problem = check_problem(problem)
     file = STRUCTS["FilFclib"](problem=problem, title=title)
     total = int(_sizes(problem).sum())
     for name, value in (("r", r), ("u", u)):
         if value is not None:
             if np.size(value) != total:
                 raise Error(f"{name} holds {np.size(value)} numbers; it must hold {total}")
-            setattr(file.solution, name, np.reshape(value, -1))
+            setattr(file.solution, name, numbers(value, name).reshape(-1))
     with _hdf5:
         call(lib.fil_fclib_write, os.fsencode(path), file._c, force)
 
@@ -309,11 +385,11 @@ class Generated(Handle):
     _noun = "problem"
 
     def __init__(self, generator: int, **fields: Any) -> None:
-        if not 0 <= generator < lib.FIL_GENERATOR_COUNT:
-            raise Error(f"generator is {generator}; it must be a FilGenerator")
+        if isinstance(generator, str) or not 0 <= generator < lib.FIL_GENERATOR_COUNT:
+            raise Error(f"generator is {generator!r}; it must be a FilGenerator")
         given = STRUCTS["FilGenerateDef"]()
         given._c[0] = lib.fil_generate_def_default(generator)
-        _definition("FilGenerateDef", given, fields)
+        given = definition("FilGenerateDef", given, fields)
         memory = Memory()
         pointer = made(lib.fil_generate, "FilGenerated", given._c, memory.allocator)
         super().__init__(pointer, lib.fil_generated_destroy, None, memory)
@@ -351,16 +427,16 @@ class Generated(Handle):
 
 # --- curves --------------------------------------------------------------------------------------
 
-def curve_evaluate(s: Sequence[float], curve: Optional[Struct] = None,
+def curve_evaluate(s: Sequence[float], curve: Definition = {},
                    **fields: Any) -> Tuple[np.ndarray, Any]:
     """Poses (an array of FilPose) at places s of a FilCurve, and FilCurveInfo. `coefficients` has
     the shape [degree + 1, 3]."""
-    given = _definition("FilCurve", curve, fields)
+    given = definition("FilCurve", curve, fields)
     coefficients = _kept(given, "coefficients")
     if coefficients is not None and coefficients.size != 3 * (given.degree + 1):
         raise Error(f"coefficients hold {coefficients.size} numbers; degree is {given.degree}, so "
                     f"they must hold {3 * (given.degree + 1)}")
-    places = np.ascontiguousarray(s, np.float64).reshape(-1)
+    places = numbers(s, "s").reshape(-1)
     poses = np.zeros(len(places), dtype_of("FilPose"))
     info = STRUCTS["FilCurveInfo"]()
     call(lib.fil_curve_evaluate, given._c, len(places), _double(places),

@@ -1,17 +1,20 @@
 """Scenes brought to life, and runs. See filum/scene.h, stage.h, record.h and result.h."""
 
+import collections.abc
+import operator
 import os
 import threading
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
+import weakref
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from ._errors import Error, call
 from ._handles import Handle, made
 from ._library import ffi, lib
-from ._memory import Memory, array_at
-from ._structs import STRUCTS, Struct, borrowed, dtype_of
-from .world import World, _definition
+from ._memory import Lease, Memory, array_at, finite, numbers
+from ._structs import STRUCTS, borrowed, definition, dtype_of, taken
+from .world import Definition, World, check_threads
 
 # HDF5 serves one thread at a time, whatever the file
 _hdf5 = threading.RLock()
@@ -32,19 +35,27 @@ _ARRAYS = {
 class Frame:
     """The world at one time: FilFrame.
 
-    `time`, `step`, `energy`, and arrays: `position` [points, 3], `quaternion` [points, 4],
-    `velocity`, `curvature`, `tension`, `elastic` (None when a run of old does not know them),
-    `rigid_position`, `rigid_quaternion`, `rigid_velocity`, `rigid_spin`, `obstacle_position`,
-    `obstacle_quaternion`, and `contacts`, an array of FilContact. They are views of the library's
-    memory, which the next frame from the same source overwrites; this object then refuses to be
-    read. copy() is a frame that stays.
+    `time` (s), `step`, `energy` (J), and arrays, by points of rods: `position` [points, 3] m,
+    `quaternion` [points, 4] (w, x, y, z), `velocity` [points, 3] m/s, `curvature` [points, 3]
+    (twist, kappa1, kappa2) 1/m, `tension` [points] N, `elastic` [points] J/m; by bodies:
+    `rigid_position` m, `rigid_quaternion`, `rigid_velocity` m/s, `rigid_spin` rad/s; by obstacles:
+    `obstacle_position` m, `obstacle_quaternion`; and `contacts`, an array of FilContact. What a run
+    of old does not know is None. rod(k) are the points of a rod.
+
+    They are views of the library's memory, and stay while somebody looks at them. The frames of
+    Result.read() alone are overwritten by the next read, and refuse to be read from then on; copy()
+    is a frame with arrays of its own.
     """
 
     def __init__(self, c: Any, def_: Any, owner: Any, memory: Optional[Memory],
-                 is_current: Callable[[], bool]) -> None:
-        self._c, self._owner, self._memory, self._is_current = c, owner, memory, is_current
+                 is_current: Callable[[], bool] = lambda: True) -> None:
+        self._c, self._memory, self._is_current = c, memory, is_current
+        self._owner = Lease(0, 0, True, owner, memory)
         self.def_ = def_
         self._struct = STRUCTS["FilFrame"]._at(c, c, readonly=True)
+
+    def __dir__(self) -> List[str]:
+        return sorted([*super().__dir__(), *_ARRAYS])
 
     @property
     def _frame(self) -> Any:
@@ -70,7 +81,7 @@ class Frame:
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name not in _ARRAYS:
-            raise AttributeError(f"a frame has no {name}")
+            raise AttributeError(f"a frame has no {name}; it has {', '.join(_ARRAYS)}")
         count, row = _ARRAYS[name]
         rows = getattr(self.def_, count)
         pointer = getattr(self._frame, name)
@@ -84,16 +95,21 @@ class Frame:
         return array_at(self._frame.contacts, (self._frame.contact_count,), dtype_of("FilContact"),
                         self._owner, True, self._memory)
 
-    def rod(self, rod: int) -> slice:
-        """The points of a rod: frame.position[frame.rod(3)]."""
+    def rod(self, rod: Union[int, str]) -> slice:
+        """The points of a rod, by its number or name: frame.position[frame.rod(3)]."""
         rods = self.def_.rods
-        if not 0 <= rod < self.def_.rod_count:
+        if isinstance(rod, str):
+            if rod.encode() not in rods["name"]:
+                raise Error(f"there is no rod {rod!r}; see frame.def_.rods['name']")
+            rod = int(np.flatnonzero(rods["name"] == rod.encode())[0])
+        if not 0 <= operator.index(rod) < self.def_.rod_count:
             raise Error(f"there is no rod {rod}; the frame has {self.def_.rod_count}")
         first = int(rods[rod]["first_point"])
         return slice(first, first + int(rods[rod]["point_count"]))
 
     def field(self, field: Union[str, int]) -> np.ndarray:
-        """One number for each point: "tension", "curvature", "speed", ... or a FilField."""
+        """One number for each point: "tension", "curvature", "speed", ... or a FilField. Its unit
+        is field_unit(field)."""
         number = _field_number(field)
         if not lib.fil_field_is_known(number, self._frame):
             raise Error(f"this run does not know {_field_name(number)}")
@@ -112,7 +128,16 @@ class Frame:
                 arrays.append(array.copy())
                 kind = "FilContact *" if name == "contacts" else "double *"
                 setattr(c, name, ffi.cast(kind, arrays[-1].ctypes.data))
-        return Frame(c, self.def_, arrays, None, lambda: True)
+        return Frame(c, self.def_, arrays, None)
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        raise TypeError("a frame cannot be pickled; its arrays can. copy() copies it")
+
+    def __copy__(self) -> "Frame":
+        return self.copy()
+
+    def __deepcopy__(self, _memo: Any) -> "Frame":
+        return self.copy()
 
     def __repr__(self) -> str:
         if not self._is_current():
@@ -143,7 +168,7 @@ def field_unit(field: Union[str, int]) -> str:
 
 def field_range(values: Any) -> np.ndarray:
     """The two ends of a scale for the values of a field."""
-    given = np.ascontiguousarray(values, np.float64).reshape(-1)
+    given = numbers(values, "values").reshape(-1)
     scratch, ends = np.zeros_like(given), np.zeros(2)
     lib.fil_field_range(ffi.from_buffer("double[]", given), len(given),
                         ffi.from_buffer("double[]", scratch), ffi.from_buffer("double[]", ends))
@@ -151,19 +176,23 @@ def field_range(values: Any) -> np.ndarray:
 
 
 class RecorderCore:
-    """A recorder that does not hold its world: the world holds it."""
+    """A recorder that does not hold its world: the world holds it. It has one frame at a time."""
 
     def __init__(self, world: World) -> None:
         self.counts = self._counts(world)
-        self.memory = world._memory
-        self.number = 0
+        self.memory = Memory()
         pointer = made(lib.fil_recorder_create, "FilRecorder", world._pointer,
                        self.memory.allocator)
         self.handle = Handle(pointer, lib.fil_recorder_destroy, None, self.memory)
+        self._seen: Callable[[], Any] = lambda: None  # what lives while somebody looks at the frame
 
     @staticmethod
     def _counts(world: World) -> Any:
         return (world.rod_count, world.rigid_count, world.obstacle_count)
+
+    @property
+    def is_free(self) -> bool:
+        return self._seen() is None
 
     def pointer(self, world: World) -> Any:
         if self._counts(world) != self.counts:
@@ -178,13 +207,27 @@ class RecorderCore:
 
     def frame(self, world: World) -> Frame:
         c = ffi.new("FilFrame *")
-        self.number += 1
-        with world._changing():
+        with world._looking():
             recorder = self.pointer(world)
             call(lib.fil_recorder_frame, recorder, c)
-        number = self.number
-        return Frame(c, self.def_(world), (c, world), self.memory,
-                     lambda: self.number == number)
+            # they are in the scratch of the world, where the next step overwrites them
+            contacts = array_at(c.contacts, (c.contact_count,), dtype_of("FilContact"), None).copy()
+        if len(contacts) > 0:
+            c.contacts = ffi.cast("FilContact *", contacts.ctypes.data)
+        frame = Frame(c, self.def_(world), (c, world, contacts), self.memory)
+        self._seen = weakref.ref(frame._owner)  # the arrays hold it, too
+        return frame
+
+
+def free_recorder(cores: List[RecorderCore], make: Callable[[], RecorderCore]) -> RecorderCore:
+    """One whose frame nobody looks at any more. Two serve a loop that holds the last frame while it
+    takes the next; one that is dropped lives on in the memory of its frame."""
+    for core in cores:
+        if core.is_free:
+            return core
+    cores.append(make())
+    del cores[:-2]
+    return cores[-1]
 
 
 class Recorder(Handle):
@@ -193,32 +236,51 @@ class Recorder(Handle):
     _noun = "recorder"
 
     def __init__(self, world: World) -> None:
-        self._core = RecorderCore(world)
+        if not isinstance(world, World):
+            raise TypeError(f"a recorder takes a World, not {world!r}")
         self._world = world
-        super().__init__(self._core.handle._raw, None, world, world._memory)
+        self._names: List[Tuple[int, int, bytes]] = []
+        self._main = RecorderCore(world)
+        self._cores = [self._main]
+        self._def: Any = None
+        super().__init__(self._main.handle._raw, None, world, world._memory)
 
     @property
     def def_(self) -> Any:
         """What the world holds: FilResultDef. Name, texts and seed can be set."""
-        return self._core.def_(self._world)
+        with self._looking():
+            if self._def is None:
+                self._def = self._main.def_(self._world)
+            return self._def
+
+    def _core(self) -> RecorderCore:
+        core = RecorderCore(self._world)
+        for kind, index, name in self._names:
+            lib.fil_recorder_set_name(core.pointer(self._world), kind, index, name)
+        return core
 
     def set_name(self, kind: int, index: int, name: str) -> None:
-        """Name a rod, rigid body or obstacle."""
-        self._pointer
-        lib.fil_recorder_set_name(self._core.pointer(self._world), kind, index, name.encode())
+        """Name a rod, rigid body or obstacle: kind is a FilBodyKind."""
+        kinds = (lib.FIL_BODY_ROD, lib.FIL_BODY_RIGID, lib.FIL_BODY_OBSTACLE)
+        if kind not in kinds or not 0 <= index < self._main.counts[kinds.index(kind)]:
+            raise Error(f"kind is {kind} and index is {index}; there is no such body")
+        with self._looking():
+            self._names.append((kind, index, name.encode()))
+            for core in {self._main, *self._cores}:
+                lib.fil_recorder_set_name(core.pointer(self._world), kind, index, name.encode())
 
     def frame(self) -> Frame:
-        """The world as it is now; the next call overwrites it."""
+        """The world as it is now."""
         self._pointer
-        return self._core.frame(self._world)
+        return free_recorder(self._cores, self._core).frame(self._world)
 
 
 # --- results -------------------------------------------------------------------------------------
 
 class Result(Handle):
-    """A run: Result(folder or file) opens it. It may still be growing. A sequence of frames.
-
-    Frames are views that the next read overwrites: copy() those that are to stay.
+    """A run: Result(folder or file) opens it. It may still be growing. A sequence of frames:
+    len(run), run[-1], run[::10], for frame in run. read(k) is faster than run[k]: its frame is a
+    view that the next read overwrites.
     """
 
     _noun = "result"
@@ -230,14 +292,23 @@ class Result(Handle):
         memory = Memory()
         with _hdf5:
             pointer = made(function, "FilResult", os.fsencode(path), *arguments, memory.allocator)
-        super().__init__(pointer, _discard, None, memory)
+        self._process = os.getpid()
+        super().__init__(pointer, lambda pointer, process=self._process: _discard(pointer, process),
+                         None, memory)
         self._number = 0
 
+    @property
+    def _pointer(self) -> Any:
+        if self._process != os.getpid():
+            raise Error("this result was opened before the fork: open it again in this process")
+        return super()._pointer
+
     @classmethod
-    def create(cls, path: Any, def_: Struct, force: bool = False) -> "Result":
+    def create(cls, path: Any, def_: Definition, force: bool = False) -> "Result":
         """Make a result file; `def_` is that of a recorder."""
+        given = taken("FilResultDef", def_, "def_")
         result = cls.__new__(cls)
-        result._open(lib.fil_result_create, str(path), def_._c, force)  # type: ignore[attr-defined]
+        result._open(lib.fil_result_create, os.fspath(path), given._c, force)
         return result
 
     @classmethod
@@ -247,19 +318,24 @@ class Result(Handle):
         result._open(lib.fil_result_resume, _result_file(path), frame_count, step_count)
         return result
 
+    def _about(self) -> str:
+        return f" of {self.frame_count} frames, {self.step_count} steps"
+
     def _locked(self, function: Any, *arguments: Any) -> None:
         with _hdf5, self._changing() as result:
             call(function, result, *arguments)
 
     # writing
 
-    def add_step(self, time: float, info: Struct) -> None:
+    def add_step(self, time: float, info: Definition) -> None:
         """Note what came of a step that ended at `time`: its FilStepInfo."""
         step = STRUCTS["FilResultStep"](time=time, info=info)
         self._locked(lib.fil_result_add_step, step._c)
 
     def append(self, frame: Frame) -> None:
         """Write a frame: one with as many points and bodies as the result."""
+        if not isinstance(frame, Frame):
+            raise TypeError(f"append() takes a Frame, not {frame!r}")
         for name in ("point_count", "rigid_count", "obstacle_count"):
             has, wants = getattr(frame.def_, name), getattr(self.def_, name)
             if has != wants:
@@ -286,12 +362,12 @@ class Result(Handle):
     def is_growing(self) -> bool:
         """True while another program writes the file."""
         with _hdf5:
-            return lib.fil_result_is_growing(self._pointer)
+            return self._ask(lib.fil_result_is_growing)
 
     @property
     def def_(self) -> Any:
         """What does not change: FilResultDef, to be read."""
-        return borrowed("FilResultDef", lib.fil_result_def(self._pointer), self, self._memory)
+        return borrowed("FilResultDef", self._ask(lib.fil_result_def), self, self._memory)
 
     @property
     def frame_count(self) -> int:
@@ -306,59 +382,58 @@ class Result(Handle):
             return lib.fil_result_step_count(result)
 
     def read(self, index: int) -> Frame:
-        """Frame `index`, counted from 0. The next read overwrites it."""
+        """Frame `index`, counted from 0, without a copy: the next read overwrites it."""
         c = ffi.new("FilFrame *")
         self._number += 1
         self._locked(lib.fil_result_read, index, c)
         number = self._number
         return Frame(c, self.def_, (c, self), self._memory, lambda: self._number == number)
 
+    def _rows(self, function: Any, kind: str, total: int, first: int,
+              count: Optional[int]) -> np.ndarray:
+        """Some rows of a table of `total`, as an array of a type of C."""
+        count = max(total - first, 0) if count is None else count
+        if not (0 <= first <= total and 0 <= count <= total - first):
+            raise Error(f"first is {first} and count is {count}; there are {total}")
+        rows = np.zeros(count, dtype_of(kind))
+        self._number += 1  # it uses the memory of frames
+        self._locked(function, first, count, ffi.from_buffer(kind + "[]", rows))
+        return rows
+
     def read_times(self, first: int = 0, count: Optional[int] = None) -> np.ndarray:
         """The times of frames, s."""
-        count = self.frame_count - first if count is None else count
-        times = np.zeros(max(count, 0))
-        self._number += 1  # it uses the memory of frames
-        self._locked(lib.fil_result_read_times, first, count, ffi.from_buffer("double[]", times))
-        return times
+        return self._rows(lib.fil_result_read_times, "double", self.frame_count, first, count)
 
     def read_energies(self, first: int = 0, count: Optional[int] = None) -> np.ndarray:
-        """The energies of frames, an array of FilRodEnergy: read_energies()["kinetic"]."""
-        count = self.frame_count - first if count is None else count
-        energies = np.zeros(max(count, 0), dtype_of("FilRodEnergy"))
-        self._number += 1
-        self._locked(lib.fil_result_read_energies, first, count,
-                     ffi.from_buffer("FilRodEnergy[]", energies))
-        return energies
+        """The energies of frames, J, an array of FilRodEnergy: read_energies()["kinetic"]."""
+        return self._rows(lib.fil_result_read_energies, "FilRodEnergy", self.frame_count, first,
+                          count)
 
     def read_steps(self, first: int = 0, count: Optional[int] = None) -> np.ndarray:
         """What came of steps, an array of FilResultStep: read_steps()["info"]["iterations"]."""
-        count = self.step_count - first if count is None else count
-        steps = np.zeros(max(count, 0), dtype_of("FilResultStep"))
-        self._number += 1
-        self._locked(lib.fil_result_read_steps, first, count,
-                     ffi.from_buffer("FilResultStep[]", steps))
-        return steps
+        return self._rows(lib.fil_result_read_steps, "FilResultStep", self.step_count, first,
+                          count)
 
     def __len__(self) -> int:
         return self.frame_count
 
-    def __getitem__(self, index: int) -> Frame:
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return Frames(self, range(len(self)))[index]
         count = self.frame_count
-        if not -count <= index < count:
-            raise IndexError(f"there is no frame {index}; the run has {count}")
-        return self.read(index % count)
+        number = operator.index(index)
+        if not -count <= number < count:
+            raise IndexError(f"there is no frame {number}; the run has {count}")
+        return self.read(number % count).copy()
 
     def __iter__(self) -> Iterator[Frame]:
-        index = 0
-        while index < self.frame_count:
-            yield self.read(index)
-            index += 1
+        return iter(self[:])  # those that are there now
 
     def export(self, format: Union[str, int], folder: Any, name: str,
-               options: Optional[Struct] = None, **fields: Any) -> int:
+               options: Definition = {}, **fields: Any) -> int:
         """Write files of another format, "vtp" for example; how many. FilExportOptions, or its
         fields."""
-        given = _definition("FilExportOptions", options, fields)
+        given = definition("FilExportOptions", options, fields)
         count = ffi.new("int64_t *")
         self._number += 1
         self._locked(lib.fil_export, _format_number(format), given._c, os.fsencode(folder),
@@ -376,9 +451,28 @@ def _format_number(format: Union[str, int]) -> int:
     raise Error(f"format is {format!r}; it must be one of {', '.join(names)}")
 
 
-def _discard(pointer: Any) -> None:
-    with _hdf5:
-        lib.fil_result_discard(pointer)
+def _discard(pointer: Any, process: int) -> None:
+    if os.getpid() == process:  # the file is that of the process that opened it
+        with _hdf5:
+            lib.fil_result_discard(pointer)
+
+
+class Frames(collections.abc.Sequence):
+    """Some frames of a run, run[10:20] or run[::5]: each is read when it is asked for."""
+
+    def __init__(self, result: Result, which: range) -> None:
+        self._result, self._numbers = result, which
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return Frames(self._result, self._numbers[index])
+        return self._result[self._numbers[index]]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} frames of a run>"
 
 
 def _result_file(path: Any) -> str:
@@ -414,26 +508,32 @@ class Scene(Handle):
         return scene
 
     def _read(self, function: Any, source: Any, changes: Sequence[str], options: Any) -> None:
-        given = _definition("FilSceneOptions", None, options)
+        given = definition("FilSceneOptions", {}, options)
+        if isinstance(changes, str):
+            raise TypeError(f"changes takes a list of texts, [{changes!r}]")
         texts = [ffi.new("char[]", change.encode()) for change in changes]
         array = ffi.new("char *[]", texts)
         given._c.changes, given._c.change_count = ffi.cast("char **", array), len(texts)
         memory = Memory()
         pointer = made(function, "FilScene", *source, given._c, memory.allocator)
         super().__init__(pointer, lib.fil_scene_destroy, None, memory)
-        self._struct = STRUCTS["FilScene"]._at(pointer, None, readonly=True)
+
+    def __dir__(self) -> List[str]:
+        return sorted([*super().__dir__(), *STRUCTS["FilScene"]._fields])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(borrowed("FilScene", self._pointer, self, self._memory), name)
 
-    def __repr__(self) -> str:
-        return (f"<scene {self.name}: {self.rod_count} rods, {self.body_count} bodies, "
-                f"{self.obstacle_count} obstacles, {self.duration:g} s>")
+    def _about(self) -> str:
+        return (f" {self.name}: {self.rod_count} rods, {self.body_count} bodies, "
+                f"{self.obstacle_count} obstacles, {self.duration:g} s")
 
     def _find(self, function: Any, noun: str, name: str) -> int:
-        index = function(self._pointer, name.encode())
+        if not isinstance(name, str):
+            raise TypeError(f"a {noun} is found by its name, not by {name!r}")
+        index = self._ask(function, name.encode())
         if index < 0:
             raise Error(f"the scene {self.name} has no {noun} {name!r}")
         return index
@@ -453,7 +553,8 @@ class Scene(Handle):
     def overlaps(self, threads: int = 0) -> Any:
         """What overlaps at time 0: FilSceneOverlaps."""
         found = STRUCTS["FilSceneOverlaps"]()
-        call(lib.fil_scene_overlaps, self._pointer, threads, ffi.NULL, found._c)
+        with self._looking() as scene:
+            call(lib.fil_scene_overlaps, scene, check_threads(threads), ffi.NULL, found._c)
         return found
 
 
@@ -461,6 +562,9 @@ class Stage(Handle):
     """A scene brought to life: Stage(scene) is a world with all that the scene says.
 
     `scene` is a Scene or a path; `log(level, text)` is told of events.
+
+        stage = filum.Stage("scenes/knot.json")
+        for info in stage.run(): ...
     """
 
     _noun = "stage"
@@ -470,33 +574,32 @@ class Stage(Handle):
         self.scene = scene if isinstance(scene, Scene) else Scene(scene)
         teller = STRUCTS["FilLog"](write=log)
         memory = Memory()
-        pointer = made(lib.fil_stage_create, "FilStage", self.scene._pointer, threads, teller._c,
-                       memory.allocator)
+        with self.scene._looking() as read:
+            pointer = made(lib.fil_stage_create, "FilStage", read, check_threads(threads),
+                           teller._c, memory.allocator)
         super().__init__(pointer, lib.fil_stage_destroy, None, memory)
-        self._kept.extend([self.scene, *teller.lasting()])
-        self._world: Optional[World] = None
+        self._kept.extend([self.scene._lease(), *teller.lasting()])
+        self._recorders: List[RecorderCore] = []
 
     def destroy(self) -> None:
         """Give the stage back now, and its world with it; twice is fine."""
         self._destroy()
+        self._recorders.clear()
 
     @property
     def world(self) -> World:
         """The world; it belongs to the stage."""
-        pointer = lib.fil_stage_world(self._pointer)
-        if self._world is None:
-            self._world = World._in(pointer, self)
-        return self._world
+        return World._in(self._ask(lib.fil_stage_world), self, self._recorders)
 
     @property
     def unsettled_count(self) -> int:
         """Rods that were to start in equilibrium and do not."""
-        return lib.fil_stage_unsettled_count(self._pointer)
+        return self._ask(lib.fil_stage_unsettled_count)
 
     @property
     def event_count(self) -> int:
         """Events applied so far."""
-        return lib.fil_stage_event_count(self._pointer)
+        return self._ask(lib.fil_stage_event_count)
 
     def step(self) -> Any:
         """Apply the events that are due, and advance by a step: FilStepInfo."""
@@ -512,35 +615,37 @@ class Stage(Handle):
 
     def resume(self, state: Any, event_count: int) -> None:
         """Go on from a world.state that was taken when `event_count` events had been applied."""
-        array = np.ascontiguousarray(state, np.float64).reshape(-1)
+        array = finite(state, "state", (None,))
         with self._changing() as stage:
             call(lib.fil_stage_resume, stage, ffi.from_buffer("double[]", array), len(array),
                  event_count)
 
     def change(self, change: Any) -> None:
         """Apply a FilChange now; it is kept in `events`, as events of the scene are."""
+        given = taken("FilChange", change, "change")
         with self._changing() as stage:
-            call(lib.fil_stage_change, stage, change._c)
+            call(lib.fil_stage_change, stage, given._c)
 
     @property
     def events(self) -> bytes:
         """Events and changes applied so far: what to keep beside the world's state."""
         size = ffi.new("size_t *")
-        text = lib.fil_stage_events(self._pointer, size)
-        if text == ffi.NULL:
-            raise MemoryError
-        return ffi.buffer(text, size[0])[:]
+        with self._looking() as stage:
+            text = lib.fil_stage_events(stage, size)
+            if text == ffi.NULL:
+                raise MemoryError
+            return ffi.buffer(text, size[0])[:]
 
     def resume_events(self, state: Any, events: bytes) -> None:
         """Go on from a world.state that was taken when `events` had been applied."""
-        array = np.ascontiguousarray(state, np.float64).reshape(-1)
+        array = finite(state, "state", (None,))
         with self._changing() as stage:
             call(lib.fil_stage_resume_events, stage, ffi.from_buffer("double[]", array),
                  len(array), events)
 
     def run(self, until: Optional[float] = None) -> Iterator[Any]:
         """Step until a time (s), that of the scene by default: for info in stage.run(): ..."""
-        end = self.scene.duration if until is None else until
+        end = self.scene.duration if until is None else float(finite(until, "until", ()))
         while self.world.time < end - 0.5 * self.scene.step:
             yield self.step()
 

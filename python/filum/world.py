@@ -1,35 +1,44 @@
 """Worlds and what is in them: rods, rigid bodies, obstacles, joints. See filum/world.h."""
 
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+import contextlib
+import os
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._errors import Error, call, raise_deferred
+from ._errors import Error, call, guarded, is_pending, on_error
 from ._handles import Handle, made
 from ._library import ffi, lib
-from ._memory import Memory, array_at
-from ._structs import STRUCTS, Struct, borrowed, dtype_of, value_of, vector
+from ._memory import Memory, array_at, finite, numbers
+from ._structs import (STRUCTS, Struct, borrowed, definition, dtype_of, struct_array, taken,
+                       value_of, vector)
 
 Vector = Sequence[float]
+Definition = Union[Struct, Dict[str, Any]]  # a struct, or its fields; {}: the defaults
 
 
-def _definition(name: str, given: Optional[Struct], fields: Any) -> Any:
-    """The struct that was given, or a new one, with `fields` set."""
-    if given is None:
-        given = STRUCTS[name]()
-    elif not isinstance(given, STRUCTS[name]):
-        raise TypeError(f"this takes a {name}, not a {type(given).__name__}")
-    for field, value in fields.items():
-        setattr(given, field, value)
-    given.check_arrays()
-    return given
+def check_threads(threads: int, name: str = "threads") -> int:
+    if threads < 0:
+        raise Error(f"{name} is {threads}; it must not be negative (0: all)")
+    return threads
 
 
-def _many(places: Any) -> Tuple[np.ndarray, bool]:
-    s = np.atleast_1d(np.ascontiguousarray(places, np.float64))
-    if s.ndim != 1:
-        raise Error(f"places have the shape {s.shape}; they must be a number or a list of numbers")
-    return s, np.ndim(places) > 0
+@ffi.callback("bool(void *, int, double)", error=False, onerror=on_error)
+def _go_on(*_: Any) -> bool:
+    """What settle() calls after every step where the caller gave nothing: here Python notices
+    Ctrl-C, which it does not while the library works."""
+    return not is_pending()
+
+
+def _many(places: Any, name: str, end: float = np.inf) -> Tuple[np.ndarray, bool]:
+    """A place or several, as an array; whether there were several."""
+    given = finite(places, name)
+    if given.ndim > 1:
+        raise Error(f"{name} has the shape {given.shape}; it must be a number or a list of numbers")
+    if end < np.inf and np.any((given < 0.0) | (given > end)):
+        wrong = given[(given < 0.0) | (given > end)].flat[0]
+        raise Error(f"{name} is {wrong:g}; it must be 0 to {end:g}")
+    return given.reshape(-1), given.ndim > 0
 
 
 def _poses(count: int) -> Tuple[np.ndarray, np.ndarray, Any, Any]:
@@ -39,17 +48,14 @@ def _poses(count: int) -> Tuple[np.ndarray, np.ndarray, Any, Any]:
 
 
 class Mesh(Handle):
-    """A closed triangle mesh; it never changes. fil_mesh_create(), fil_mesh_read()."""
+    """A closed triangle mesh of vertices (m) and triangles (numbers of three vertices each, seen
+    anticlockwise from outside); it never changes. Mesh.read(path) reads a file."""
 
     _noun = "mesh"
 
     def __init__(self, vertices: Any, triangles: Any) -> None:
-        places = np.ascontiguousarray(vertices, np.float64)
-        corners = np.ascontiguousarray(triangles, np.int32)
-        arrays: List[Tuple[str, np.ndarray]] = [("vertices", places), ("triangles", corners)]
-        for name, array in arrays:
-            if array.ndim != 2 or array.shape[1] != 3:
-                raise Error(f"{name} have the shape {array.shape}; it must be (count, 3)")
+        places = numbers(vertices, "vertices", (None, 3))
+        corners = numbers(triangles, "triangles", (None, 3), np.int32)
         memory = Memory()
         self._make(memory, lib.fil_mesh_create, ffi.from_buffer("double[]", places), len(places),
                    ffi.from_buffer("int[]", corners), len(corners))
@@ -60,23 +66,23 @@ class Mesh(Handle):
 
     @classmethod
     def read(cls, path: Any, scale: float = 1.0) -> "Mesh":
-        """Read an OBJ or PLY file."""
+        """Read an OBJ or PLY file; its numbers times `scale` are metres."""
         mesh = cls.__new__(cls)
-        mesh._make(Memory(), lib.fil_mesh_read, str(path).encode(), scale)
+        mesh._make(Memory(), lib.fil_mesh_read, os.fsencode(path), scale)
         return mesh
 
     @property
     def vertices(self) -> np.ndarray:
         """[count, 3] m, a view."""
-        return array_at(lib.fil_mesh_vertices(self._pointer),
-                        (lib.fil_mesh_vertex_count(self._pointer), 3), np.float64, self, True,
+        return array_at(self._ask(lib.fil_mesh_vertices),
+                        (self._ask(lib.fil_mesh_vertex_count), 3), np.float64, self, True,
                         self._memory)
 
     @property
     def triangles(self) -> np.ndarray:
         """[count, 3] numbers of vertices, a view."""
-        return array_at(lib.fil_mesh_triangles(self._pointer),
-                        (lib.fil_mesh_triangle_count(self._pointer), 3), np.int32, self, True,
+        return array_at(self._ask(lib.fil_mesh_triangles),
+                        (self._ask(lib.fil_mesh_triangle_count), 3), np.int32, self, True,
                         self._memory)
 
 
@@ -85,12 +91,15 @@ class Rod(Handle):
 
     _noun = "rod"
 
-    def __init__(self, def_: Optional[Struct] = None, /, **fields: Any) -> None:
-        given = _definition("FilRodDef", def_, fields)
+    def __init__(self, def_: Definition = {}, /, **fields: Any) -> None:
+        given = definition("FilRodDef", def_, fields)
         memory = Memory()
         pointer = made(lib.fil_rod_create, "FilRod", given._c, memory.allocator)
         super().__init__(pointer, lib.fil_rod_destroy, None, memory)
         self._kept.extend(given.lasting())
+
+    def _about(self) -> str:
+        return f" of {self.element_count} elements, {self.length:g} m long"
 
     @classmethod
     def _in(cls, pointer: Any, world: "World") -> "Rod":
@@ -116,105 +125,110 @@ class Rod(Handle):
     @property
     def time(self) -> float:
         """s"""
-        return lib.fil_rod_time(self._pointer)
+        return self._ask(lib.fil_rod_time)
 
     @property
     def length(self) -> float:
         """m, now"""
-        return lib.fil_rod_length(self._pointer)
+        return self._ask(lib.fil_rod_length)
 
     @property
     def element_count(self) -> int:
-        return lib.fil_rod_element_count(self._pointer)
+        return self._ask(lib.fil_rod_element_count)
 
     @property
     def dof_count(self) -> int:
         """Degrees of freedom, held ones left out."""
-        return lib.fil_rod_dof_count(self._pointer)
+        return self._ask(lib.fil_rod_dof_count)
 
     def largest_step(self) -> float:
         """A step (s) that is safe for the rod as it moves now."""
-        return lib.fil_rod_largest_step(self._pointer)
+        return self._ask(lib.fil_rod_largest_step)
 
     def at(self, s: Any) -> Tuple[Any, Any]:
-        """Pose and rate of the section at arc length s (m): FilPose, FilRate. For several s: arrays
-        of them, with the fields position [n, 3], axis [n, 3, 3]; velocity [n, 3], spin [n, 3]."""
-        places, many = _many(s)
+        """Pose and rate of the section at arc length s (m, clamped to the rod): FilPose, FilRate.
+        For several s: arrays of them, with the fields position [n, 3] (m), axis [n, 3, 3] (rows are
+        tangent, n1, n2); velocity [n, 3] (m/s), spin [n, 3] (rad/s)."""
+        places, many = _many(s, "s")
         pose, rate, c_pose, c_rate = _poses(len(places))
-        for k, place in enumerate(places):
-            lib.fil_rod_at(self._pointer, place, c_pose + k, c_rate + k)
+        with self._looking() as rod:
+            for k, place in enumerate(places):
+                lib.fil_rod_at(rod, place, c_pose + k, c_rate + k)
         return (pose, rate) if many else _single(pose, rate)
 
     def element_at(self, element: int, u: Any) -> Tuple[Any, Any]:
-        """The same at the fraction(s) u of an element."""
+        """The same at the fraction(s) u (0 .. 1) of an element."""
         self._check_element(element)
-        places, many = _many(u)
+        places, many = _many(u, "u", 1.0)
         pose, rate, c_pose, c_rate = _poses(len(places))
-        for k, place in enumerate(places):
-            lib.fil_rod_element_at(self._pointer, element, place, c_pose + k, c_rate + k)
+        with self._looking() as rod:
+            for k, place in enumerate(places):
+                lib.fil_rod_element_at(rod, element, place, c_pose + k, c_rate + k)
         return (pose, rate) if many else _single(pose, rate)
 
     def _check_element(self, element: int) -> None:
         if not 0 <= element < self.element_count:
             raise Error(f"element is {element}; the rod has {self.element_count}")
 
-    def _curvature(self, function: Any, element: int, u: float) -> np.ndarray:
+    def _curvature(self, function: Any, element: int, u: Any) -> np.ndarray:
         self._check_element(element)
-        kappa = np.zeros(3)
-        function(self._pointer, element, u, ffi.from_buffer("double[]", kappa))
-        return kappa
+        places, many = _many(u, "u", 1.0)
+        kappa = np.zeros((len(places), 3))
+        c_kappa = ffi.from_buffer("double[][3]", kappa)
+        with self._looking() as rod:
+            for k, place in enumerate(places):
+                function(rod, element, place, c_kappa[k])
+        return kappa if many else kappa[0]
 
-    def curvature_at(self, element: int, u: float) -> np.ndarray:
-        """(twist, kappa1, kappa2) at the fraction u of an element, 1/m."""
+    def curvature_at(self, element: int, u: Any) -> np.ndarray:
+        """(twist, kappa1, kappa2) at the fraction(s) u of an element, 1/m: [3], or [n, 3]."""
         return self._curvature(lib.fil_rod_curvature_at, element, u)
 
-    def natural_at(self, element: int, u: float) -> np.ndarray:
+    def natural_at(self, element: int, u: Any) -> np.ndarray:
         """The same of the natural shape."""
         return self._curvature(lib.fil_rod_natural_at, element, u)
 
-    def elastic_at(self, element: int, u: float) -> float:
+    def elastic_at(self, element: int, u: Any) -> Any:
         """Energy of bending and twist by length there, J/m."""
         self._check_element(element)
-        return lib.fil_rod_elastic_at(self._pointer, element, u)
+        places, many = _many(u, "u", 1.0)
+        with self._looking() as rod:
+            found = np.array([lib.fil_rod_elastic_at(rod, element, place) for place in places])
+        return found if many else float(found[0])
 
     @property
     def energy(self) -> Any:
         """FilRodEnergy, J."""
-        return value_of("FilRodEnergy", lib.fil_rod_energy, self._pointer)
+        return value_of("FilRodEnergy", self._ask, lib.fil_rod_energy)
 
     @property
     def state(self) -> np.ndarray:
         """All that the next step depends on; setting it goes back there."""
-        state = np.zeros(lib.fil_rod_state_count(self._pointer))
-        lib.fil_rod_get_state(self._pointer, ffi.from_buffer("double[]", state))
+        with self._looking() as rod:
+            state = np.zeros(lib.fil_rod_state_count(rod))
+            lib.fil_rod_get_state(rod, ffi.from_buffer("double[]", state))
         return state
 
     @state.setter
     def state(self, value: Any) -> None:
-        state = np.ascontiguousarray(value, np.float64)
         with self._changing() as rod:
-            count = lib.fil_rod_state_count(rod)
-            if state.shape != (count,):
-                raise Error(f"state has the shape {state.shape}; it must be ({count},)")
+            state = finite(value, "state", (lib.fil_rod_state_count(rod),))
             call(lib.fil_rod_set_state, rod, ffi.from_buffer("double[]", state))
 
-    def set_loads(self, loads: Sequence[Struct]) -> None:
+    def set_loads(self, loads: Sequence[Definition]) -> None:
         """Forces and torques, a list of FilRodLoad; they replace those before."""
-        array = ffi.new("FilRodLoad[]", max(len(loads), 1))
-        for k, load in enumerate(loads):
-            array[k] = load._c[0]  # type: ignore[attr-defined]
+        array, _, given = struct_array(ffi.typeof("FilRodLoad"), loads, "loads")
         with self._changing() as rod:
-            call(lib.fil_rod_set_loads, rod, array, len(loads))
+            call(lib.fil_rod_set_loads, rod, array, len(given))
 
     def set_gravity(self, gravity: Vector) -> None:
         with self._changing() as rod:
             call(lib.fil_rod_set_gravity, rod, vector(gravity, "gravity"))
 
     def set_natural(self, curvatures: Any) -> None:
-        """[element_count or element_count + 1, 3] 1/m"""
-        array = np.ascontiguousarray(curvatures, np.float64)
-        if array.ndim != 2 or array.shape[1] != 3:
-            raise Error(f"curvatures have the shape {array.shape}; it must be (count, 3)")
+        """The rest shape: (twist, kappa1, kappa2), 1/m, one for each element, or one more: at the
+        joints, linear between. [element_count or element_count + 1, 3]."""
+        array = numbers(curvatures, "curvatures", (None, 3))
         with self._changing() as rod:
             call(lib.fil_rod_set_natural, rod, ffi.from_buffer("double[]", array), len(array))
 
@@ -235,13 +249,13 @@ class Rod(Handle):
             call(lib.fil_rod_release, rod, tip)
 
     def hold_shape(self) -> None:
-        """Choose the natural shape for which the present one is an equilibrium."""
+        """Choose the natural shape for which the present one is an equilibrium: helix, clothoid."""
         with self._changing() as rod:
             call(lib.fil_rod_hold_shape, rod)
 
-    def equilibrium(self, settings: Optional[Struct] = None, **fields: Any) -> Any:
+    def equilibrium(self, settings: Definition = {}, **fields: Any) -> Any:
         """Bring the rod to an equilibrium: FilStaticsInfo. FilStaticsSettings, or its fields."""
-        given = _definition("FilStaticsSettings", settings, fields)
+        given = definition("FilStaticsSettings", settings, fields)
         info = STRUCTS["FilStaticsInfo"]()
         with self._changing() as rod:
             call(lib.fil_rod_equilibrium, rod, given._c, info._c)
@@ -272,11 +286,18 @@ def _single(pose: np.ndarray, rate: np.ndarray) -> Tuple[Any, Any]:
 
 def rods_step(rods: Sequence[Rod], dt: float, threads: int = 0) -> List[Any]:
     """Advance many rods that stand alone, on up to `threads` threads (0: all)."""
+    check_threads(threads)
+    for k, rod in enumerate(rods):
+        if not isinstance(rod, Rod):
+            raise TypeError(f"rods[{k}] is {rod!r}; it must be a Rod")
+        if rod._owner is not None:
+            raise Error("a rod that belongs to a world is stepped by the world")
+    if len({id(rod) for rod in rods}) < len(rods):
+        raise Error("a rod is in the list twice")
     infos = ffi.new("FilRodStepInfo[]", max(len(rods), 1))
-    array = ffi.new("FilRod *[]", [rod._pointer for rod in rods])
-    if any(rod._owner is not None for rod in rods):
-        raise Error("a rod that belongs to a world is stepped by the world")
-    call(lib.fil_rods_step, array, len(rods), dt, threads, infos)
+    with contextlib.ExitStack() as steps:
+        array = ffi.new("FilRod *[]", [steps.enter_context(rod._changing()) for rod in rods])
+        call(lib.fil_rods_step, array, len(rods), dt, threads, infos)
     return [STRUCTS["FilRodStepInfo"]._at(infos + k, infos) for k in range(len(rods))]
 
 
@@ -285,8 +306,8 @@ class Rigid(Handle):
 
     _noun = "rigid body"
 
-    def __init__(self, def_: Optional[Struct] = None, /, **fields: Any) -> None:
-        given = _definition("FilRigidDef", def_, fields)
+    def __init__(self, def_: Definition = {}, /, **fields: Any) -> None:
+        given = definition("FilRigidDef", def_, fields)
         memory = Memory()
         pointer = made(lib.fil_rigid_create, "FilRigid", given._c, memory.allocator)
         super().__init__(pointer, lib.fil_rigid_destroy, None, memory)
@@ -314,64 +335,68 @@ class Rigid(Handle):
     @property
     def shape(self) -> Any:
         """FilShape, a view."""
-        return borrowed("FilShape", lib.fil_rigid_shape(self._pointer), self, self._memory)
+        return borrowed("FilShape", self._ask(lib.fil_rigid_shape), self, self._memory)
 
     @property
     def mass(self) -> float:
         """kg"""
-        return lib.fil_rigid_mass(self._pointer)
+        return self._ask(lib.fil_rigid_mass)
 
     @property
     def inertia(self) -> np.ndarray:
         """kg m^2, [3, 3], about the centre of mass, along the world's axes, now."""
         found = np.zeros((3, 3))
-        lib.fil_rigid_inertia(self._pointer, ffi.from_buffer("double[][3]", found))
+        self._ask(lib.fil_rigid_inertia, ffi.from_buffer("double[][3]", found))
         return found
 
     @property
     def pose(self) -> Any:
         """FilPose of the shape; it can be set."""
-        return value_of("FilPose", lib.fil_rigid_pose, self._pointer)
+        return value_of("FilPose", self._ask, lib.fil_rigid_pose)
 
     @pose.setter
-    def pose(self, value: Struct) -> None:
+    def pose(self, value: Definition) -> None:
         self.set_pose(value)
 
     @property
     def rate(self) -> Any:
         """FilRate of the centre of mass; it can be set."""
-        return value_of("FilRate", lib.fil_rigid_rate, self._pointer)
+        return value_of("FilRate", self._ask, lib.fil_rigid_rate)
 
     @rate.setter
-    def rate(self, value: Struct) -> None:
+    def rate(self, value: Definition) -> None:
         self.set_rate(value)
 
     @property
     def centre(self) -> np.ndarray:
         """Of mass, m."""
         found = np.zeros(3)
-        lib.fil_rigid_centre(self._pointer, ffi.from_buffer("double[]", found))
+        self._ask(lib.fil_rigid_centre, ffi.from_buffer("double[]", found))
         return found
 
     @property
     def angular_momentum(self) -> np.ndarray:
         """kg m^2/s, about the centre of mass."""
         found = np.zeros(3)
-        lib.fil_rigid_angular_momentum(self._pointer, ffi.from_buffer("double[]", found))
+        self._ask(lib.fil_rigid_angular_momentum, ffi.from_buffer("double[]", found))
         return found
 
     @property
     def energy(self) -> Any:
         """FilRigidEnergy, J."""
-        return value_of("FilRigidEnergy", lib.fil_rigid_energy, self._pointer)
+        return value_of("FilRigidEnergy", self._ask, lib.fil_rigid_energy)
 
-    def set_pose(self, pose: Struct) -> None:
+    def set_pose(self, pose: Definition) -> None:
+        """Put the shape at a FilPose."""
+        given = taken("FilPose", pose, "pose")
         with self._changing() as rigid:
-            call(lib.fil_rigid_set_pose, rigid, pose._c)  # type: ignore[attr-defined]
+            call(lib.fil_rigid_set_pose, rigid, given._c)
 
-    def set_rate(self, rate: Struct) -> None:
+    def set_rate(self, rate: Definition) -> None:
+        """Give the centre of mass a FilRate."""
+        given = taken("FilRate", rate, "rate")
         with self._changing() as rigid:
-            call(lib.fil_rigid_set_rate, rigid, rate._c)  # type: ignore[attr-defined]
+            call(lib.fil_rigid_set_rate, rigid, given._c)
 
     def set_gravity(self, gravity: Vector) -> None:
         with self._changing() as rigid:
@@ -386,14 +411,12 @@ class Rigid(Handle):
     def state(self) -> np.ndarray:
         """All that the next step depends on; setting it goes back there."""
         state = np.zeros(13)
-        lib.fil_rigid_get_state(self._pointer, ffi.from_buffer("double[]", state))
+        self._ask(lib.fil_rigid_get_state, ffi.from_buffer("double[]", state))
         return state
 
     @state.setter
     def state(self, value: Any) -> None:
-        state = np.ascontiguousarray(value, np.float64)
-        if state.shape != (13,):
-            raise Error(f"state has the shape {state.shape}; it must be (13,)")
+        state = finite(value, "state", (13,))
         with self._changing() as rigid:
             call(lib.fil_rigid_set_state, rigid, ffi.from_buffer("double[]", state))
 
@@ -406,38 +429,42 @@ class World(Handle):
 
     _noun = "world"
 
-    def __init__(self, def_: Optional[Struct] = None, /, **fields: Any) -> None:
-        given = _definition("FilWorldDef", def_, fields)
+    def __init__(self, def_: Definition = {}, /, **fields: Any) -> None:
+        given = definition("FilWorldDef", def_, fields)
+        check_threads(given.solver.thread_count, "solver.thread_count")
         memory = Memory()
         pointer = made(lib.fil_world_create, "FilWorld", given._c, memory.allocator)
         super().__init__(pointer, lib.fil_world_destroy, None, memory)
         self._kept.extend(given.lasting())
-        self._recorder: Any = None
+        self._recorders: List[Any] = []
 
     @classmethod
-    def _in(cls, pointer: Any, stage: Handle) -> "World":
+    def _in(cls, pointer: Any, stage: Handle, recorders: List[Any]) -> "World":
         world = cls.__new__(cls)
         Handle.__init__(world, pointer, None, stage, stage._memory)
-        world._recorder = None
+        world._recorders = recorders
         return world
+
+    def _about(self) -> str:
+        return (f" at {self.time:g} s: {self.rod_count} rods, {self.rigid_count} bodies, "
+                f"{self.obstacle_count} obstacles")
 
     def destroy(self) -> None:
         """Give the world back now; twice is fine. Arrays that show it stay readable."""
         if self._owner is not None:
             raise Error("this world belongs to a stage: destroy that")
         self._destroy()
-        self._recorder = None
+        self._recorders.clear()
 
     # what is in it
 
-    def _add(self, function: Any, def_: Any, surface: Optional[Struct]) -> int:
+    def _add(self, function: Any, def_: Any, surface: Definition) -> int:
         number = ffi.new("int *")
-        given = STRUCTS["FilSurface"]() if surface is None else surface
-        def_.check_arrays()
+        given = taken("FilSurface", surface, "surface")
         with self._changing() as world:
-            self._recorder = None  # it would not know what comes now
+            self._recorders.clear()  # they would not know what comes now
+            self._kept.extend(def_.lasting())  # first: a motion may raise, and yet be in the world
             call(function, world, def_._c, given._c, number)
-            self._kept.extend(def_.lasting())
         return number[0]
 
     def add_material(self, restitution: float = 0.0) -> int:
@@ -452,52 +479,52 @@ class World(Handle):
         with self._changing() as world:
             call(lib.fil_world_set_friction, world, a, b, mu)
 
-    def add_rod(self, def_: Optional[Struct] = None, surface: Optional[Struct] = None,
+    def add_rod(self, def_: Definition = {}, surface: Definition = {},
                 **fields: Any) -> int:
         """Add a rod, FilRodDef and FilSurface; its number."""
-        return self._add(lib.fil_world_add_rod, _definition("FilRodDef", def_, fields), surface)
+        return self._add(lib.fil_world_add_rod, definition("FilRodDef", def_, fields), surface)
 
-    def add_rigid(self, def_: Optional[Struct] = None, surface: Optional[Struct] = None,
+    def add_rigid(self, def_: Definition = {}, surface: Definition = {},
                   **fields: Any) -> int:
         """Add a rigid body, FilRigidDef and FilSurface; its number."""
-        return self._add(lib.fil_world_add_rigid, _definition("FilRigidDef", def_, fields), surface)
+        return self._add(lib.fil_world_add_rigid, definition("FilRigidDef", def_, fields), surface)
 
-    def add_obstacle(self, def_: Optional[Struct] = None, surface: Optional[Struct] = None,
+    def add_obstacle(self, def_: Definition = {}, surface: Definition = {},
                      **fields: Any) -> int:
         """Add something that nothing moves but its own motion, FilObstacleDef; its number."""
-        return self._add(lib.fil_world_add_obstacle, _definition("FilObstacleDef", def_, fields),
+        return self._add(lib.fil_world_add_obstacle, definition("FilObstacleDef", def_, fields),
                          surface)
 
-    def add_joint(self, def_: Optional[Struct] = None, **fields: Any) -> int:
+    def add_joint(self, def_: Definition = {}, **fields: Any) -> int:
         """Join two places, FilJointDef; its number."""
         number = ffi.new("int *")
-        given = _definition("FilJointDef", def_, fields)
+        given = definition("FilJointDef", def_, fields)
         with self._changing() as world:
             call(lib.fil_world_add_joint, world, given._c, number)
         return number[0]
 
     @property
     def rod_count(self) -> int:
-        return lib.fil_world_rod_count(self._pointer)
+        return self._ask(lib.fil_world_rod_count)
 
     @property
     def rigid_count(self) -> int:
-        return lib.fil_world_rigid_count(self._pointer)
+        return self._ask(lib.fil_world_rigid_count)
 
     @property
     def obstacle_count(self) -> int:
-        return lib.fil_world_obstacle_count(self._pointer)
+        return self._ask(lib.fil_world_obstacle_count)
 
     def rod(self, rod: int) -> Rod:
         """The rod of that number; it belongs to the world."""
-        pointer = lib.fil_world_rod(self._pointer, rod)
+        pointer = self._ask(lib.fil_world_rod, rod)
         if pointer == ffi.NULL:
             raise Error(f"there is no rod {rod}; the world has {self.rod_count}")
         return Rod._in(pointer, self)
 
     def rigid(self, rigid: int) -> Rigid:
         """The rigid body of that number; it belongs to the world."""
-        pointer = lib.fil_world_rigid(self._pointer, rigid)
+        pointer = self._ask(lib.fil_world_rigid, rigid)
         if pointer == ffi.NULL:
             raise Error(f"there is no rigid body {rigid}; the world has {self.rigid_count}")
         return Rigid._in(pointer, self)
@@ -507,8 +534,8 @@ class World(Handle):
         if not 0 <= obstacle < self.obstacle_count:
             raise Error(f"there is no obstacle {obstacle}; the world has {self.obstacle_count}")
         pose, rate, c_pose, c_rate = _poses(1)
-        lib.fil_world_obstacle_at(self._pointer, obstacle, c_pose, c_rate)
-        raise_deferred()
+        with self._looking() as world:
+            guarded(lib.fil_world_obstacle_at, world, obstacle, c_pose, c_rate)
         return _single(pose, rate)
 
     # in time
@@ -523,23 +550,25 @@ class World(Handle):
     @property
     def time(self) -> float:
         """s"""
-        return lib.fil_world_time(self._pointer)
+        return self._ask(lib.fil_world_time)
 
     @property
     def step_count(self) -> int:
-        return lib.fil_world_step_count(self._pointer)
+        return self._ask(lib.fil_world_step_count)
 
-    def settle(self, settings: Optional[Struct] = None, **fields: Any) -> Any:
+    def settle(self, settings: Definition = {}, **fields: Any) -> Any:
         """Bring the world to an equilibrium with friction: FilSettleInfo. FilSettleSettings, or its
         fields; on_step(step, residual) is called after every step, False stops."""
-        given = _definition("FilSettleSettings", settings, fields)
+        given = definition("FilSettleSettings", settings, fields)
+        if given._c.on_step == ffi.NULL:
+            given = definition("FilSettleSettings", given, {"on_step": _go_on})
         info = STRUCTS["FilSettleInfo"]()
         with self._changing() as world:
             call(lib.fil_world_settle, world, given._c, info._c)
         return info
 
     def is_asleep(self, kind: int, index: int) -> bool:
-        return lib.fil_world_is_asleep(self._pointer, kind, index)
+        return self._ask(lib.fil_world_is_asleep, kind, index)
 
     def wake(self, kind: int, index: int) -> None:
         with self._changing() as world:
@@ -553,44 +582,45 @@ class World(Handle):
         impulse, velocity, state; a and b have kind, index, s, point. It is stale after the next
         step: copy what you want to keep."""
         count = ffi.new("int *")
-        first = lib.fil_world_contacts(self._pointer, count)
-        return array_at(first, (count[0],), dtype_of("FilContact"), self, True, self._memory)
+        with self._looking() as world:
+            first = lib.fil_world_contacts(world, count)
+            return array_at(first, (count[0],), dtype_of("FilContact"), self, True, self._memory)
 
     @property
     def energy(self) -> Any:
         """Kinetic and potential energy of all bodies, J: FilRodEnergy."""
-        return value_of("FilRodEnergy", lib.fil_world_energy, self._pointer)
+        return value_of("FilRodEnergy", self._ask, lib.fil_world_energy)
 
     def frame(self) -> Any:
         """All places, axes, velocities, ... of rods and bodies as they are now: a Frame of views.
-        The next call overwrites them."""
-        from .runs import RecorderCore
-        if self._recorder is None:
-            self._recorder = RecorderCore(self)
-        return self._recorder.frame(self)
+        It stays as it is; its memory is used again when nobody looks at it any more."""
+        from .runs import RecorderCore, free_recorder
+        return free_recorder(self._recorders, lambda: RecorderCore(self)).frame(self)
 
     def watch_problems(self,
                        watch: Optional[Callable[[Any, np.ndarray, np.ndarray], None]]) -> None:
         """Call watch(problem, r, fresh) with every friction problem before it is solved: a
-        FilFrictionProblem, first guesses, and which of them are new. All lives during the call."""
+        FilFrictionProblem, first guesses, and which of them are new. They are copies, and yours to
+        keep; of a problem by its product the product is left out."""
         from .friction import watch_callback
         made_callback = ffi.NULL if watch is None else watch_callback(watch)
         with self._changing() as world:
-            lib.fil_world_watch_problems(world, made_callback, ffi.NULL)
             self._kept.append(made_callback)
+            lib.fil_world_watch_problems(world, made_callback, ffi.NULL)
 
     # state and changes
 
     @property
     def state(self) -> np.ndarray:
         """All that the next step depends on; setting it goes back there, bit for bit."""
-        state = np.zeros(lib.fil_world_state_count(self._pointer))
-        lib.fil_world_get_state(self._pointer, ffi.from_buffer("double[]", state))
+        with self._looking() as world:
+            state = np.zeros(lib.fil_world_state_count(world))
+            lib.fil_world_get_state(world, ffi.from_buffer("double[]", state))
         return state
 
     @state.setter
     def state(self, value: Any) -> None:
-        state = np.ascontiguousarray(value, np.float64).reshape(-1)
+        state = finite(value, "state", (None,))
         with self._changing() as world:
             call(lib.fil_world_set_state, world, ffi.from_buffer("double[]", state), len(state))
 
@@ -605,18 +635,18 @@ class World(Handle):
     def get_gravity(self) -> np.ndarray:
         """m/s^2"""
         gravity = np.zeros(3)
-        lib.fil_world_get_gravity(self._pointer, ffi.from_buffer("double[]", gravity))
+        self._ask(lib.fil_world_get_gravity, ffi.from_buffer("double[]", gravity))
         return gravity
 
     def get_wind(self) -> np.ndarray:
         """m/s"""
         wind = np.zeros(3)
-        lib.fil_world_get_wind(self._pointer, ffi.from_buffer("double[]", wind))
+        self._ask(lib.fil_world_get_wind, ffi.from_buffer("double[]", wind))
         return wind
 
     def get_friction(self, a: int, b: int) -> float:
         """Of two materials; below 0: nobody set it."""
-        return lib.fil_world_get_friction(self._pointer, a, b)
+        return self._ask(lib.fil_world_get_friction, a, b)
 
     def grab_make(self, rod: int, part: float) -> Any:
         """A FilGrab that holds the rod where it is, at a part of its length."""
@@ -627,14 +657,15 @@ class World(Handle):
 
     def set_grab(self, grab: Any = None) -> None:
         """Grab a rod, move the hand, or, with None, let go."""
+        given = ffi.NULL if grab is None else taken("FilGrab", grab, "grab")._c
         with self._changing() as world:
-            call(lib.fil_world_set_grab, world, ffi.NULL if grab is None else grab._c)
+            call(lib.fil_world_set_grab, world, given)
 
     def grab(self) -> Optional[Tuple[np.ndarray, float]]:
         """Force (N) and torque about the tangent (N m) of the hand in the last step, or None."""
         force, torque = np.zeros(3), np.zeros(1)
-        held = lib.fil_world_grab(self._pointer, ffi.from_buffer("double[]", force),
-                                  ffi.from_buffer("double[]", torque))
+        held = self._ask(lib.fil_world_grab, ffi.from_buffer("double[]", force),
+                         ffi.from_buffer("double[]", torque))
         return None if held == ffi.NULL else (force, float(torque[0]))
 
     def set_wind_share(self, rod: int, share: float) -> None:

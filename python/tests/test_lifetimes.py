@@ -1,22 +1,30 @@
 """Lifetimes, errors and threads: a wrong call is a sentence, never a crash."""
 
+import contextlib
+import copy
 import gc
 import itertools
 import os
+import pickle
+import signal
 import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 import filum
 from worlds import cube, falling_rods, floor
 
 
-def run(code, status=0, **environment):
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def run(code, status=0, *arguments, **environment):
     """Run Python of its own; what it printed, or said."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
-                          check=False, env={**os.environ, **environment})
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True,
+                          timeout=60, check=False, env={**os.environ, **environment})
     assert done.returncode == status, (done.returncode, done.stderr)
     return done.stdout if status == 0 else done.stderr
 
@@ -47,7 +55,7 @@ def test_values_of_the_wrong_kind_are_refused():
         rod.length = "long"
     with pytest.raises(TypeError):
         rod.element_count = 2.5
-    with pytest.raises(ValueError):
+    with pytest.raises(filum.Error, match=r"gravity has the shape \(2,\); it must be \(3,\)"):
         rod.gravity = (0, 0)
     with pytest.raises(TypeError, match="FilSection"):
         rod.section = filum.FilPose()
@@ -118,6 +126,229 @@ def test_what_lives_at_the_end_of_the_program_is_no_trouble():
     assert run(code) == "fine\n"
 
 
+CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * 0.1 - 0.05
+TRIANGLES = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6),
+             (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+
+
+def test_what_a_world_points_to_may_end_with_its_block():
+    world = floor()
+    with filum.Mesh(CORNERS, TRIANGLES) as mesh:
+        body = {"kind": filum.FIL_SHAPE_MESH, "mesh": mesh}
+        number = world.add_rigid(shape=body, mass=1.0, pose={"position": (0, 0, 0.05)})
+    churn = [np.full(24, 7.0) for _ in range(4000)]  # what was freed would be overwritten
+    assert world.step().contact_count > 0 and len(churn) == 4000
+    with pytest.raises(filum.Error, match="this mesh was destroyed"):
+        world.add_rigid(shape=body)
+    again = floor()
+    shape = filum.FilObstacleDef(shape=world.rigid(number).shape, pose={"position": (0, 0, 1)})
+    del world, mesh
+    gc.collect()
+    again.add_obstacle(shape)
+    del shape
+    gc.collect()
+    assert again.step().outcome == filum.FIL_CONVERGED
+
+
+def test_a_stage_does_without_its_scene():
+    text = """{ "name": "s", "duration": 1, "step": 0.001, "materials": { "m": {} },
+      "rods": [ { "name": "r", "material": "m", "length": 0.1, "radius": 1e-3 } ] }"""
+    with filum.Scene.read_text("s.json", text) as scene:
+        stage = filum.Stage(scene, threads=1)
+        rod = copy.copy(scene.rods[0].def_)
+    del scene
+    gc.collect()
+    for _ in range(5):
+        stage.step()
+    rod.length = 0.3  # a copy can be changed
+    world = filum.World()
+    world.add_material()
+    assert world.rod(world.add_rod(rod)).length == pytest.approx(0.3)
+
+
+def test_what_a_function_was_shown_may_be_kept():
+    poses, problems = [], []
+    world = floor()
+    cube(world)
+    world.add_obstacle(shape={"kind": filum.FIL_SHAPE_SPHERE, "radius": 0.1},
+                       pose={"position": (0, 0, 1)}, motion=lambda time, pose: poses.append(pose))
+    world.watch_problems(lambda problem, r, fresh: problems.append(problem))
+    for _ in range(3):
+        world.step()
+    world.destroy()
+    assert all(np.array_equal(pose.position, (0, 0, 1)) for pose in poses) and len(poses) > 2
+    solution = filum.friction_solve(problems[0])
+    assert solution.info.outcome == filum.FIL_CONVERGED
+    assert solution.r[0::3].sum() == pytest.approx(9.81e-3, rel=1e-6)
+
+
+def test_a_motion_that_raises_when_it_is_added_is_kept():
+    def broken(_time, _pose):
+        raise ZeroDivisionError
+
+    world = floor()
+    with pytest.raises(ZeroDivisionError):
+        world.add_obstacle(shape={"kind": filum.FIL_SHAPE_SPHERE, "radius": 0.1}, motion=broken)
+    del broken
+    gc.collect()
+    churn = [filum.FilRodEnd(motion=lambda time, pose: None) for _ in range(50)]
+    with pytest.raises(ZeroDivisionError):
+        world.step()
+    assert len(churn) == 50
+
+
+def test_a_part_of_a_struct_may_be_set_to_itself():
+    problem = filum.problem_from_dense(np.eye(3), [-1.0, 1, 0], 0.5)
+    problem.blocks = problem.blocks
+    gc.collect()
+    assert np.allclose(filum.friction_solve(problem).r, (1, -0.5, 0))
+
+
+# ---------------------------------------------------------------------------- copying and pickling
+
+def copies(thing):
+    return [copy.copy(thing), copy.deepcopy(thing), pickle.loads(pickle.dumps(thing))]
+
+
+def test_structs_are_copied_and_pickled_with_their_arrays():
+    kappa = np.ones((10, 3))
+    rod = filum.FilRodDef(natural_curvatures=kappa, section={"radius": 1e-3},
+                          loads=[filum.FilRodLoad(s=0.1, force=(1, 2, 3))])
+    for other in copies(rod):
+        assert other == rod and other.section.radius == 1e-3 and other.natural_count == 10
+        other.length = 3.0
+        assert rod.length == 0.2
+        filum.Rod(other)
+    shared, own = copy.copy(rod), copy.deepcopy(rod)
+    kappa[0, 0] = 5.0
+    assert shared.natural_curvatures[0, 0] == 5.0 and own.natural_curvatures[0, 0] == 1.0
+    assert rod != own
+    info = floor().step()
+    assert copies(info) == [info] * 3
+    assert [e.status for e in copies(filum.Error("no", 3))] == [3] * 3
+
+
+def test_objects_of_the_library_are_not_copied_and_say_so():
+    world = falling_rods()
+    things = [world, world.rod(0), filum.Rigid(), filum.Recorder(world), filum.FrictionWorkspace(),
+              filum.Generated(filum.FIL_GENERATE_RIGID), filum.Mesh(CORNERS, TRIANGLES)]
+    for thing in things:
+        for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="can be neither copied nor pickled"):
+                duplicate(thing)
+    problem = filum.Generated(filum.FIL_GENERATE_RIGID).problem
+    with pytest.raises(TypeError, match="mu is memory of C"):
+        pickle.dumps(problem)
+    frame = world.frame()
+    with pytest.raises(TypeError, match="its arrays can"):
+        pickle.dumps(frame)
+    assert np.array_equal(copy.deepcopy(frame).position, pickle.loads(pickle.dumps(frame.position)))
+
+
+# -------------------------------------------------------------------------------- Ctrl-C, and fork
+
+def test_ctrl_c_ends_a_long_solve_and_a_long_settling():
+    made = filum.Generated(filum.FIL_GENERATE_FIBRES, contact_count=200, seed=5)
+    calls = (lambda: filum.friction_solve(made.problem, solver=filum.FIL_SOLVER_GAUSS_SEIDEL,
+                                          max_iterations=10**9, tolerance=1e-300, thread_count=1),
+             lambda: falling_rods().settle(max_steps=10**9, tolerance=1e-300))
+    for use in calls:
+        timer = threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            use()
+        timer.join()
+
+
+def test_an_exception_ends_what_would_take_long():
+    def fails_later(time, pose):
+        if time > 0.003:
+            raise ZeroDivisionError
+
+    for fields in ({}, {"on_step": lambda step, residual: True}):
+        world = falling_rods()
+        world.add_obstacle(shape={"kind": filum.FIL_SHAPE_SPHERE, "radius": 0.1},
+                           pose={"position": (0, 0, 1)}, motion=fails_later)
+        for _ in range(4):
+            with contextlib.suppress(ZeroDivisionError):
+                world.step()
+        with pytest.raises(ZeroDivisionError):
+            world.settle(max_steps=10**9, tolerance=1e-300, **fields)
+
+
+def test_interrupts_at_any_moment_cost_no_memory_that_is_in_use():
+    """Python may be interrupted inside the allocator that it lends to the library, too."""
+    code = """
+import random, signal, sys
+sys.path.insert(0, sys.argv[1])
+from worlds import falling_rods
+
+def ring(*_):
+    raise KeyboardInterrupt
+
+def run():
+    world = falling_rods()
+    for _ in range(20):
+        world.step()
+    places = world.frame().position
+    world.destroy()
+    return places.sum()
+
+good = run()
+signal.signal(signal.SIGALRM, ring)
+for k in range(200):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-5 + 2e-2 * random.Random(k).random())
+        assert run() == good
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+assert run() == good
+print("fine")
+"""
+    assert run(code, 0, HERE) == "fine\n"
+
+
+def test_a_child_of_fork_has_threads_of_its_own():
+    code = """
+import os, signal, filum
+rods = [filum.Rod(element_count=10) for _ in range(64)]
+filum.rods_step(rods, 1e-3, threads=2)
+child = os.fork()
+signal.alarm(60)
+filum.rods_step(rods, 1e-3, threads=2)
+if child == 0:
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+    assert run(code) == "0\n"
+
+
+def test_a_run_belongs_to_the_process_that_opened_it(tmp_path):
+    code = """
+import os, sys, filum
+sys.path.insert(0, sys.argv[1])
+from worlds import falling_rods
+recorder = filum.Recorder(falling_rods())
+result = filum.Result.create(sys.argv[2], recorder.def_)
+result.append(recorder.frame())
+child = os.fork()
+if child == 0:
+    try:
+        result.append(recorder.frame())
+    except filum.Error as error:
+        sys.exit("before the fork" not in str(error))
+    sys.exit(2)
+assert os.waitpid(child, 0)[1] == 0
+result.append(recorder.frame())
+result.close()
+print(len(filum.Result(sys.argv[2])))
+"""
+    assert run(code, 0, HERE, str(tmp_path / "r.h5")) == "2\n"
+
+
 # ----------------------------------------------------------------------------------------- threads
 
 def test_the_library_runs_while_python_does_something_else():
@@ -176,6 +407,54 @@ def test_a_function_that_a_world_calls_may_look_at_it_but_not_destroy_it():
         world.settle(on_step=look)
     assert seen == [0.0]
     world.step()
+
+
+def test_an_exception_is_raised_by_the_call_that_it_happened_in():
+    def broken(_time, _pose):
+        raise ZeroDivisionError
+
+    def go(motion, seen):
+        world = floor()
+        for k in range(100):
+            try:
+                if k == 0:
+                    world.add_obstacle(shape={"kind": filum.FIL_SHAPE_SPHERE, "radius": 0.1},
+                                       pose={"position": (0, 0, 1)}, motion=motion)
+                world.step()
+            except ZeroDivisionError:
+                seen.append(k)
+
+    bad, good = [], []
+    threads = [threading.Thread(target=go, args=(broken, bad)),
+               threading.Thread(target=go, args=(lambda time, pose: None, good))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(bad) == 100 and good == []
+
+
+def test_threads_may_look_at_a_world_between_its_steps():
+    world, done, found = falling_rods(), threading.Event(), []
+
+    def look():
+        while not done.is_set():
+            try:
+                seen = (world.energy.kinetic, world.contacts["gap"].sum(), world.state.sum(),
+                        world.frame().position.sum(), world.rod(0).at([0.1])[0]["position"].sum())
+                found.append(np.isfinite(seen).all())
+            except filum.Error as error:
+                assert "in use by another thread" in str(error)
+
+    threads = [threading.Thread(target=look) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(100):
+        world.step()  # waits for those who look, never fails
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert all(found)
 
 
 def test_worlds_are_stepped_side_by_side_by_threads():

@@ -1,5 +1,6 @@
 """The package: its layout is that of C, nothing is missing, what the documents say is true."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -123,6 +124,8 @@ def test_the_tables_of_arrays_name_fields_that_exist():
 def test_names_are_those_of_c_and_help_shows_the_header():
     assert filum.FIL_ROD_DER is filum.FilRodModel.FIL_ROD_DER
     assert filum.FilRodDef().model == filum.FIL_ROD_CLOTHOID
+    assert str(filum.FIL_ROD_DER) == f"{filum.FIL_ROD_DER}" == "FIL_ROD_DER"
+    assert f"{filum.FIL_ROD_DER:d}" == "2" and filum.FIL_ROD_DER == 2
     assert filum.FIL_RIGID_STATE == 13 and filum.FIL_OUTPUT_FRAMES == 1
     assert "kg/m^3" in filum.FilSection.__doc__ and "A driven end" in filum.FilRodEnd.__doc__
     assert filum.__version__ == filum.version()
@@ -147,6 +150,28 @@ def test_the_sources_say_that_they_are_sources(tmp_path):
                           timeout=60, check=False, cwd=tmp_path,
                           env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")})
     assert done.returncode == 1 and "PYTHONPATH=build/python" in done.stderr
+
+
+def test_pip_installs_what_was_built(tmp_path):
+    built = os.path.dirname(os.path.dirname(filum.__file__))
+    if not os.path.exists(os.path.join(built, "pyproject.toml")):
+        pytest.skip("this is not the package of a build")
+    for module in ("pip", "setuptools", "wheel"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{sys.executable} has no {module}")
+    folder = tmp_path / "python"
+    shutil.copytree(built, folder, ignore=shutil.ignore_patterns("CMakeFiles"))
+    done = subprocess.run([sys.executable, "-m", "pip", "install", "--no-build-isolation",
+                           "--no-index", "--no-deps", "--quiet", "--target", str(tmp_path / "to"),
+                           str(folder)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(folder)
+    code = "import filum; print(filum.version(), filum.__file__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+                          check=True, cwd=tmp_path,
+                          env={**os.environ, "PYTHONPATH": str(tmp_path / "to")})
+    assert done.stdout.split() == [filum.__version__, str(tmp_path / "to/filum/__init__.py")]
+    assert (tmp_path / "to" / "filum" / "py.typed").exists()
 
 
 # --------------------------------------------------------------------------------------- documents

@@ -121,6 +121,8 @@ def test_what_is_recorded_is_read(tmp_path):
     with filum.Result(tmp_path) as run:  # the folder will do
         assert len(run) == run.frame_count == 4 and run.step_count == 30 and not run.is_growing
         assert run.def_.name == "falling" and run.def_.seed == 7
+        assert run[0].rod("upper") == run[0].rod(1) and repr(run) == (
+            "<result of 4 frames, 30 steps>")
         assert run.def_.rods["name"][1] == b"upper" and run.def_.version == filum.version()
         assert np.allclose(run.read_times(), [0, 0.01, 0.02, 0.03])
         assert np.allclose(run.read_energies()["kinetic"], [f.energy.kinetic for f in frames])
@@ -141,19 +143,73 @@ def test_what_is_recorded_is_read(tmp_path):
 def test_a_frame_that_was_read_is_a_view_and_is_old_after_the_next(tmp_path):
     record(tmp_path / "result.h5")
     run = filum.Result(tmp_path / "result.h5")
-    first = run[0]
+    first = run.read(0)
     places = first.position
     assert not places.flags.owndata and not places.flags.writeable
     run.read(2)
     with pytest.raises(filum.Error, match="overwritten"):
         first.position
-    kept = [frame.copy() for frame in run]
-    assert kept[0].position[0, 2] > kept[3].position[0, 2]
+    last = run.read(3)
     run.close()
+    assert last.position[0, 2] < 0.01
     assert np.isfinite(places).all()  # stale, but there
     with pytest.raises(filum.Error, match="this result was destroyed"):
         run.read(0)
     assert run.is_destroyed
+
+
+def test_a_run_is_a_sequence_of_frames_that_stay(tmp_path):
+    frames = record(tmp_path / "result.h5")
+    heights = [frame.position[0, 2] for frame in frames]
+    run = filum.Result(tmp_path)
+    places = [frame.position[0] for frame in run]  # of frames that nobody holds
+    assert [x[2] for x in places] == heights
+    assert [frame.position[0, 2] for frame in list(run)] == heights
+    some = run[1:3]
+    assert len(some) == 2 and repr(some) == "<2 frames of a run>"
+    assert [frame.position[0, 2] for frame in some] == heights[1:3]
+    assert [frame.position[0, 2] for frame in run[::-2]] == heights[::-2]
+    assert some[1:][0].time == run[np.int64(-2)].time and len(run[9:]) == 0
+    assert list(reversed(run[:2]))[0].time == run[1].time
+    for wrong in (4, -5, 2**70):
+        with pytest.raises(IndexError, match="the run has 4"):
+            run[wrong]
+    with pytest.raises(TypeError):
+        run[1.0]
+    run.close()
+    assert places[0][2] == heights[0]
+    with pytest.raises(filum.Error, match="this result was destroyed"):
+        some[0]
+
+
+def test_what_is_not_in_a_run_is_told(tmp_path):
+    record(tmp_path / "result.h5")
+    run = filum.Result(tmp_path)
+    assert np.allclose(run.read_times(1, 2), (0.01, 0.02)) and len(run.read_times(4)) == 0
+    for first, count in ((-1, None), (5, None), (0, -1), (2, 3)):
+        with pytest.raises(filum.Error, match=f"first is {first} .* there are 4"):
+            run.read_times(first, count)
+
+
+def test_the_name_that_a_definition_was_given_is_written(tmp_path):
+    recorder = filum.Recorder(falling_rods())
+    recorder.def_.name = "falling"
+    recorder.frame()
+    recorder.set_name(filum.FIL_BODY_ROD, 0, "lower")
+    with pytest.raises(filum.Error, match="there is no such body"):
+        recorder.set_name(filum.FIL_BODY_ROD, 7, "none")
+    filum.Result.create(tmp_path / "r.h5", recorder.def_).close()
+    def_ = filum.Result(tmp_path / "r.h5").def_
+    assert def_.name == "falling" and def_.rods["name"][0] == b"lower"
+
+
+def test_a_block_that_fails_closes_its_run(tmp_path):
+    recorder = filum.Recorder(falling_rods())
+    with pytest.raises(ZeroDivisionError):
+        with filum.Result.create(tmp_path / "r.h5", recorder.def_) as result:
+            result.append(recorder.frame())
+            raise ZeroDivisionError
+    assert len(filum.Result(tmp_path / "r.h5")) == 1 and result.is_destroyed
 
 
 def test_a_run_can_be_read_while_it_grows(tmp_path):

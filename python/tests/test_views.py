@@ -39,24 +39,58 @@ def test_the_library_memory_cannot_be_written_by_accident():
         filum.Generated(filum.FIL_GENERATE_RIGID, contact_count=4).problem.block_count = 3
 
 
-def test_frames_of_a_world_share_one_memory_and_an_old_one_says_that_it_is_old():
+def test_frames_stay_while_somebody_looks_at_them():
     world = falling_rods()
-    first = world.frame()
-    places = first.position
-    before = places.copy()
+    heights, places = [], []
+    for _ in range(10):
+        world.step()
+        heights.append(float(world.frame().position[0, 2]))
+        places.append(world.frame().position)
+    assert [x[0, 2] for x in places] == heights and heights[0] > heights[-1]
+    frame = world.frame()
+    world.step()
+    assert frame.time == pytest.approx(0.01) and world.frame().time == pytest.approx(0.011)
+    assert not any(np.shares_memory(world.frame().position, x) for x in places)
+    recorder = filum.Recorder(world)
+    frames = []
+    for _ in range(4):
+        world.step()
+        frames.append(recorder.frame())
+    assert [round(frame.time, 4) for frame in frames] == [0.012, 0.013, 0.014, 0.015]
+    assert len({float(frame.position[0, 2]) for frame in frames}) == 4
+
+
+def test_the_memory_of_frames_that_nobody_holds_is_used_again():
+    world = falling_rods()
+    seen = set()
     for _ in range(20):
         world.step()
-    second = world.frame()
-    assert address(second.position) == address(places)
-    assert np.shares_memory(second.position, places)
-    assert np.all(places == second.position) and not np.allclose(places, before)
-    with pytest.raises(filum.Error, match=r"copy\(\) makes one that stays"):
-        first.position
-    stays = second.copy()
-    world.step()
-    third = world.frame()
-    assert not np.shares_memory(stays.position, third.position)
-    assert stays.time == pytest.approx(0.02) and third.time == pytest.approx(0.021)
+        frame = world.frame()  # the one before it is held until now
+        seen.add(address(frame.position))
+    assert len(seen) == 2 and len(world._recorders) == 2
+
+
+def test_the_contacts_of_a_frame_stay_with_it():
+    world = falling_rods()
+    while len(world.contacts) == 0:
+        world.step()
+    frame = world.frame()
+    kept, force = frame.contacts.copy(), frame.field("force")
+    assert np.array_equal(kept, world.contacts)
+    for _ in range(50):
+        world.step()
+    assert np.array_equal(frame.contacts, kept) and np.array_equal(frame.field("force"), force)
+    world.destroy()
+    assert np.array_equal(frame.contacts, kept)
+
+
+def test_a_frame_outlives_the_world_and_the_result():
+    world = falling_rods()
+    frame, want = world.frame(), world.frame().position.copy()
+    world.destroy()
+    churn = [np.full(k, 7.0) for k in range(2000)]
+    assert np.array_equal(frame.position, want) and len(churn) == 2000
+    assert frame.field("speed").shape == (frame.def_.point_count,)
 
 
 def test_frames_are_the_rods_as_rods_say_themselves():
@@ -89,7 +123,7 @@ def test_views_outlive_the_world_that_was_destroyed():
     world = falling_rods()
     for _ in range(60):
         world.step()
-    contacts, places = world.contacts, world.frame().position
+    contacts, places = world.contacts, world.contacts["gap"]
     kept = contacts.copy(), places.copy()
     memory = world._memory
     world.destroy()
@@ -136,8 +170,7 @@ def test_memory_is_given_back():
         world.frame()
         memory = world._memory
         assert memory.bytes > 0
-        del world
-        gc.collect()
+        del world  # at once, not when the garbage is collected
         assert memory.bytes == 0 and memory.leases == 0 and not memory.kept
 
 

@@ -20,11 +20,11 @@ import subprocess
 import sys
 
 MARKER = re.compile(r'^# \d+ "([^"]*)"')
-# what the package calls besides: filum/_memory.py
+# what the package calls besides: filum/_memory.py, filum/_library.py
 LIBC = """
 void *malloc(size_t size);
-void *realloc(void *block, size_t size);
 void free(void *block);
+int omp_pause_resource_all(int kind);
 """
 # a number as C writes it, in a macro of the public headers
 CONSTANT = re.compile(r"^#define (FIL_[A-Z0-9_]+) (\d+|\d*\.?\d+e[+-]?\d+)$", re.MULTILINE)
