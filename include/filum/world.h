@@ -258,7 +258,7 @@ typedef struct FilContact {
     double normal[3]; ///< unit, from b to a
     double gap;       ///< m, at the start of the step
     double mu;
-    double impulse[3];  ///< N s, of b on a
+    double impulse[3];  ///< N s, of b on a; by the world's step it is the force
     double velocity[3]; ///< m/s, of a relative to b at the end of the step
     FilContactState state;
 } FilContact;

@@ -3,10 +3,6 @@
 // Rods are sampled where their capsules end: what is seen is what touches. Elements of a tree are
 // lines of their own; other rods are one line. What a rod carries is what its springs or, where it
 // does not stretch, the balance of forces says (world/tension.c).
-//
-// A frame tells the impulses of contacts over a step: impulse / step is the force, whoever asks.
-// The world knows those of the last part where it took the last step in parts of length dt; they
-// are recorded times step / dt. Contacts of bodies that sleep are of a whole step.
 #include "filum/record.h"
 
 #include "base/arena.h"
@@ -35,8 +31,6 @@ struct FilRecorder {
     double *tension, *elastic;
     double *rigid_position, *rigid_quaternion, *rigid_velocity, *rigid_spin;
     double *obstacle_position, *obstacle_quaternion;
-    FilContact *contacts; // [contact_room] room for those of a step taken in parts
-    int contact_room;
 };
 
 // --- what there is -------------------------------------------------------------------------------
@@ -202,8 +196,6 @@ void fil_recorder_destroy(FilRecorder *recorder) {
     if (recorder != NULL) {
         const FilAllocator memory = recorder->allocator;
         fil_arena_destroy(&recorder->arena);
-        memory.resize(memory.user, recorder->contacts,
-                      sizeof *recorder->contacts * (size_t)recorder->contact_room, 0);
         memory.resize(memory.user, recorder, sizeof *recorder, 0);
     }
 }
@@ -307,46 +299,6 @@ static void sample_solids(FilRecorder *recorder) {
     }
 }
 
-static bool sleeps(const FilWorld *world, const FilContactSide *side) {
-    const int body = side->kind == FIL_BODY_ROD     ? world->rods[side->index]
-                     : side->kind == FIL_BODY_RIGID ? world->rigids[side->index]
-                                                    : -1;
-    return body >= 0 && world->bodies[body].island != 0;
-}
-
-// The contacts, with impulses of a whole step.
-static FilStatus list_contacts(FilRecorder *recorder, FilFrame *frame, FilError *error) {
-    const FilWorld *world = recorder->world;
-    frame->contacts = fil_world_contacts(world, &frame->contact_count);
-    const double scale = world->past.dt > 0.0 ? world->def.step / world->past.dt : 1.0;
-    const int count = frame->contact_count;
-    if (scale == 1.0 || count == 0) {
-        return FIL_OK;
-    }
-    if (count > recorder->contact_room) {
-        const FilAllocator *memory = &recorder->allocator;
-        FilContact *room = memory->resize(memory->user, recorder->contacts,
-                                          sizeof *room * (size_t)recorder->contact_room,
-                                          sizeof *room * (size_t)count);
-        if (room == NULL) {
-            return fil_fail(error, FIL_E_NO_MEMORY,
-                            "there is not enough memory to record %d contacts", count);
-        }
-        recorder->contacts = room;
-        recorder->contact_room = count;
-    }
-    memcpy(recorder->contacts, frame->contacts, sizeof *recorder->contacts * (size_t)count);
-    for (int c = 0; c < count; c++) {
-        FilContact *contact = &recorder->contacts[c];
-        const bool whole = sleeps(world, &contact->a) || sleeps(world, &contact->b);
-        for (int k = 0; k < 3; k++) {
-            contact->impulse[k] *= whole ? 1.0 : scale;
-        }
-    }
-    frame->contacts = recorder->contacts;
-    return FIL_OK;
-}
-
 FilStatus fil_recorder_frame(FilRecorder *recorder, FilFrame *frame, FilError *error) {
     FilWorld *world = recorder->world;
     if (world->point_count != recorder->def.point_count ||
@@ -373,6 +325,7 @@ FilStatus fil_recorder_frame(FilRecorder *recorder, FilFrame *frame, FilError *e
                         .rigid_spin = recorder->rigid_spin,
                         .obstacle_position = recorder->obstacle_position,
                         .obstacle_quaternion = recorder->obstacle_quaternion};
+    frame->contacts = fil_world_contacts(world, &frame->contact_count);
     fil_world_energy(world, &frame->energy);
-    return list_contacts(recorder, frame, error);
+    return FIL_OK;
 }

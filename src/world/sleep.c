@@ -395,6 +395,7 @@ static void keep_contacts(FilWorld *world) {
         FilKept *kept = &world->kept[world->kept_count++];
         *kept = (FilKept){.memory = *memory, .contact = world->contacts[memory->contact]};
         memset(kept->contact.velocity, 0, sizeof kept->contact.velocity);
+        fil_copy3(kept->contact.impulse, kept->memory.impulse); // of a whole step
     }
     world->memory_count = left;
 }

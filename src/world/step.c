@@ -436,6 +436,9 @@ static void record_range(void *context, int first, int last) {
         sums.active += r[0] > 0.0;
         sums.penetration = fmax(sums.penetration, -contact->gap);
         sums.dissipated -= fil_dot3(out->impulse, out->velocity);
+        for (int j = 0; j < 3; j++) { // that of a part, as if it were of the whole step
+            out->impulse[j] *= world->def.step / recording->step->dt;
+        }
     }
     recording->sums[first / GRAIN] = sums;
 }
@@ -448,7 +451,8 @@ static void remember_range(void *context, int first, int last) {
         FilMemory *memory = &recording->world->memories[k];
         *memory = contact->memory;
         memory->contact = number;
-        fil_copy3(recording->world->contacts[number].impulse, memory->impulse);
+        to_world(contact->frame, recording->step->r + 3 * (ptrdiff_t)recording->listed[number],
+                 memory->impulse);
         memory->rebounded = contact->memory.rebounded || fil_contact_rebounds(contact);
     }
 }

@@ -3,7 +3,7 @@
 // A section carries what acts at it and beyond, less what moves there:
 //     F(s) = sum over s' >= s of (contacts, joints, loads) + integral of (m (g - a) - drag v) ds',
 // beyond being the way to the tip, or all branches that begin there. Forces are those of the last
-// part of the last step: impulses by its length, and a = (v+ - v) / dt of the points. Along a piece
+// part of the last step: impulses by the step, and a = (v+ - v) / dt of the points. Along a piece
 // what acts by length is taken as linear. The force of what holds a tip follows from the balance of
 // the rod (rod/reduced_force.c). A force right at the root acts before all sections.
 //
@@ -71,18 +71,12 @@ static void push_rod(const Forces *forces, const FilBody *body, double s, double
 
 // --- contacts and joints -------------------------------------------------------------------------
 
-// What an impulse on a body is divided by; those of bodies that sleep are of a whole step.
-static double step_of(const FilWorld *world, int body) {
-    return world->bodies[body].island == 0 && world->past.dt > 0.0 ? world->past.dt
-                                                                   : world->def.step;
-}
-
 static void push_side(const Forces *forces, const FilContactSide *side, double sign,
                       const double impulse[3]) {
     const FilWorld *world = forces->world;
     const int body = side->kind == FIL_BODY_ROD ? world->rods[side->index] : -1;
     if (balanced_rod(world, body) != NULL) {
-        push_rod(forces, &world->bodies[body], side->s, sign / step_of(world, body), impulse);
+        push_rod(forces, &world->bodies[body], side->s, sign / world->def.step, impulse);
     }
 }
 
@@ -144,7 +138,7 @@ static bool next_push(void *context, FilRodLoad *push) {
             const FilContact *contact = &world->contacts[at / 2];
             const FilContactSide *side = b == 0 ? &contact->a : &contact->b;
             push->s = side->s;
-            fil_add3(sign / step_of(world, pushes->body), contact->impulse, push->force);
+            fil_add3(sign / world->def.step, contact->impulse, push->force);
             if (side->kind == FIL_BODY_ROD && side->index == body->index) {
                 return true;
             }
