@@ -295,6 +295,7 @@ class App {
             { keys: ["End"], shown: "End", text: "last frame", run: () => void this.goto(this.player.count - 1) },
             { keys: ["[", "]"], shown: "[ ]", text: "slower, faster", run: () => {} },
             { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], shown: "1 - 8", text: "colour by", run: () => {} },
+            { keys: ["l"], shown: "L", text: "play again and again, or once", run: () => (this.player.loop = !this.player.loop) },
             { keys: ["f"], shown: "F", text: "show all", run: fit },
             { keys: ["o"], shown: "O", text: "follow the selected rod", run: follow },
             { keys: ["c"], shown: "C", text: "contact points", run: () => flip("Contact points") },
@@ -420,7 +421,7 @@ function hook(app: App): void {
                 time: view.frame?.time ?? NaN, index: view.frame?.index ?? -1, colour: view.field.name, range: [...view.range],
                 selectedRod: app.selected.rod, selectedContact: view.selectedContact?.index ?? -1, contacts: view.frame?.contactCount ?? 0,
                 lost: app.lost, server: app.state, tubes: view.rods.tubeCount, kept: app.store.keptCount, bytes: app.store.bytes,
-                uploadMs: view.rods.uploadMs, drawMs: view.drawMs, followed: view.followed,
+                uploadMs: view.rods.uploadMs, drawMs: view.drawMs, followed: view.followed, settled: view.settled,
             }),
             goto: async (k: number) => {
                 app.player.pause();
@@ -438,6 +439,7 @@ function hook(app: App): void {
             },
             bench: (count: number, fresh: boolean) => view.bench(count, fresh),
             fps: () => view.fps,
+            quality: () => view.quality,
         },
     });
 }

@@ -11,8 +11,15 @@ const AXES: [string, string, Vector3][] = [
     ["z", "#5b9df0", new Vector3(0, 0, 1)],
 ];
 
+let drawnFor = ""; // the direction of view that the axes were drawn for
+
 /** The directions of the axes, the nearest drawn last. */
 export function drawAxes(view: View): void {
+    const { azimuth, elevation } = view.camera;
+    if (drawnFor === `${azimuth} ${elevation}`) {
+        return;
+    }
+    drawnFor = `${azimuth} ${elevation}`;
     const canvas = byId<HTMLCanvasElement>("axes");
     const g = canvas.getContext("2d")!;
     const half = canvas.width / 2;
@@ -41,8 +48,11 @@ export function drawAxes(view: View): void {
 export function drawScale(view: View): void {
     const pixel = view.camera.pixelAt(view.camera.distance);
     const length = roundDown(150 * pixel);
-    byId("scale-text").textContent = withUnit(length, "m");
-    byId("scale-bar").style.width = `${(length / pixel).toFixed(1)}px`;
+    const text = withUnit(length, "m"), wide = `${(length / pixel).toFixed(1)}px`;
+    if (byId("scale-text").textContent !== text || byId("scale-bar").style.width !== wide) {
+        byId("scale-text").textContent = text;
+        byId("scale-bar").style.width = wide;
+    }
 }
 
 const NAMES: [string, string][] = [

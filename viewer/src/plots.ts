@@ -2,7 +2,9 @@
 //
 // A plot has one x (time, or arc length) and some lines over it. What is wider than the canvas is
 // drawn by its least and greatest value in each column, so a million steps cost a thousand strokes
-// and no peak is lost. The cursor is where the frame on show is; a click says where to go.
+// and no peak is lost. The cursor is where the frame on show is; a click says where to go. The cursor
+// is an element of its own, so that playing moves it and draws no curve again.
+import { make } from "./dom";
 import { withUnit } from "./units";
 
 export interface Curve {
@@ -38,6 +40,8 @@ function ticks(low: number, high: number, wanted: number): number[] {
 
 export class Plot {
     readonly canvas = document.createElement("canvas");
+    private readonly needle = make("i", { className: "needle" });
+    readonly box = make("div", { className: "plot-box" }, this.canvas, this.needle);
     onPick = (_x: number): void => {};
     private data: PlotData | null = null;
     private cursor: number | null = null;
@@ -80,7 +84,17 @@ export class Plot {
     move(cursor: number | null): void {
         if (cursor !== this.cursor) {
             this.cursor = cursor;
-            this.draw();
+            this.drawCursor();
+        }
+    }
+
+    private drawCursor(): void {
+        const { cursor, xs, needle } = this;
+        const width = this.canvas.clientWidth - EDGE.left - EDGE.right;
+        const isIn = cursor !== null && cursor >= xs[0] && cursor <= xs[1] && width > 20;
+        needle.hidden = !isIn;
+        if (isIn) {
+            needle.style.transform = `translateX(${(EDGE.left + (width * (cursor - xs[0])) / (xs[1] - xs[0])).toFixed(1)}px)`;
         }
     }
 
@@ -144,7 +158,8 @@ export class Plot {
             this.stroke(g, curve, px, py, w);
         }
         g.restore();
-        this.marks(g, px, py, { h, text, accent: style.getPropertyValue("--accent") });
+        this.marks(g, px, py, text);
+        this.drawCursor();
     }
 
     private axes(g: CanvasRenderingContext2D, at: { w: number; h: number; px: (x: number) => number; faint: string; text: string }): void {
@@ -224,18 +239,9 @@ export class Plot {
         return low > 0 && x - data.x(low - 1) < data.x(low) - x ? low - 1 : low;
     }
 
-    // the cursor, and the values under the mouse
-    private marks(g: CanvasRenderingContext2D, px: (x: number) => number, py: (y: number) => number,
-        at: { h: number; text: string; accent: string }): void {
+    // the values under the mouse
+    private marks(g: CanvasRenderingContext2D, px: (x: number) => number, py: (y: number) => number, text: string): void {
         const data = this.data!;
-        if (this.cursor !== null && this.cursor >= this.xs[0] && this.cursor <= this.xs[1]) {
-            g.strokeStyle = at.accent;
-            g.lineWidth = 1.5;
-            g.beginPath();
-            g.moveTo(px(this.cursor), EDGE.top - 4);
-            g.lineTo(px(this.cursor), EDGE.top + at.h);
-            g.stroke();
-        }
         if (this.hover === null || data.count === 0) {
             return;
         }
@@ -256,7 +262,7 @@ export class Plot {
         g.textAlign = "left";
         g.textBaseline = "top";
         words.forEach((word, k) => {
-            g.fillStyle = k === 0 ? at.text : data.curves[k - 1]!.colour;
+            g.fillStyle = k === 0 ? text : data.curves[k - 1]!.colour;
             g.fillText(word, left + 6, 5 + 14 * k);
         });
         data.curves.forEach((curve) => {

@@ -3,28 +3,30 @@
 // Level of detail, by the radius in pixels of each line:
 //   strands  a ribbon of two triangles a segment that faces the eye and is lit as if it were round;
 //            never thinner than a pixel, where it is lit as a hair is (by its tangent alone);
-//            where there is no graphics card, lines of one pixel then take half the time
+//            where there is no graphics card, painter.ts draws them instead
 //   tubes    true geometry: rings about a cubic through the points (Hermite, with tangents that halve
 //            the angle between neighbours), turned with the material frame, closed at the ends;
 //            flat sections for ribbons
-// Tubes are given to the largest lines until their budget of vertices is spent.
+// Tubes are given to the largest of the lines that the camera sees until their budget of vertices is
+// spent: whoever comes near enough to tell sees tubes alone.
 //
 // Data. Strands read one buffer with two vertices a point, bound three times with a shift, so that a
-// vertex sees its neighbours without a fetch (fetching from textures made software rendering five
-// times slower). Tubes, of which there are few, fetch points by number from textures: one for
-// position and value, one for what never changes (half sizes of the section along n1 and n2, number
-// of the rod, whether a line starts or ends here), one for quaternions. A new frame costs one loop
-// and one upload for each kind that is drawn.
+// vertex sees its neighbours without a fetch. Tubes, of which there are few, fetch points by number
+// from textures: one for position and value, one for what never changes (half sizes of the section
+// along n1 and n2, number of the rod, whether a line starts or ends here), one for quaternions. A new
+// frame costs one loop and one upload for each kind that is drawn.
 import {
-    BufferAttribute, BufferGeometry, DataTexture, DoubleSide, DynamicDrawUsage, FloatType, FrontSide, Group,
-    InstancedBufferAttribute, InstancedBufferGeometry, InterleavedBuffer, InterleavedBufferAttribute, LineSegments, Mesh, NearestFilter, RGBAFormat, ShaderMaterial, Vector2, Vector3, type Camera,
+    BufferAttribute, BufferGeometry, DataTexture, DoubleSide, DynamicDrawUsage, FloatType, FrontSide, Frustum, Group,
+    InstancedBufferAttribute, InstancedBufferGeometry, InterleavedBuffer, InterleavedBufferAttribute, LineSegments, Matrix4, Mesh, NearestFilter,
+    RGBAFormat, ShaderMaterial, Vector2, Vector3, type PerspectiveCamera,
 } from "three";
+import { Painter } from "./painter";
 import type { Frame, RunInfo } from "./protocol";
 import { LIGHT, SHADOW_LAYER, light } from "./shade";
 
 const ROW_BITS = 11;
 const ROW = 1 << ROW_BITS;
-const STRAND = 0, TUBE = 1, LINE = 2; // how a line is drawn
+const STRAND = 0, TUBE = 1; // how a line is drawn
 const FIRST = 1; // flags of a point
 const LAST = 2;
 
@@ -47,28 +49,6 @@ vec3 shadeHair(vec3 colour, vec3 t, vec3 v, float shadow) {
         + 0.22 * key * shine * shadow * (0.3 + 0.7 * colour);
     return sqrt(c);
 }
-`;
-
-// lines of one pixel: all is done at the vertices, and one colour is interpolated
-const LINE_VERTEX = /* glsl */ `
-${LIGHT}
-${HAIR}
-uniform float selected;
-attribute vec3 before, here, after, colour;
-attribute vec3 kind;
-varying vec3 vColour;
-void main() {
-    vec3 c = abs(kind.y - selected) < 0.5 ? mix(colour, vec3(1.0, 0.78, 0.2), 0.6) : colour;
-    float shadow = litThin(here + keyDirection * kind.x * 2.0);
-    vColour = shadeHair(c, normalize(after - before + vec3(1e-12)), toEye(here), shadow);
-    gl_Position = projectionMatrix * viewMatrix * vec4(here, 1.0);
-}
-`;
-
-const LINE_FRAGMENT = /* glsl */ `
-precision mediump float;
-varying vec3 vColour;
-void main() { gl_FragColor = vec4(vColour, 1.0); }
 `;
 
 const LINE_DEPTH_VERTEX = /* glsl */ `
@@ -262,23 +242,29 @@ function tubeGeometry(sides: number, rings: number, flat: boolean): BufferGeomet
     return geometry;
 }
 
-// Sides and rings for a number of segments: about 400 000 vertices at most.
-const DETAIL = [
-    { upTo: 1500, sides: 24, rings: 6 },
-    { upTo: 4000, sides: 14, rings: 4 },
-    { upTo: 12000, sides: 8, rings: 2 },
-];
-const MOST_TUBES = DETAIL[DETAIL.length - 1]!.upTo;
-const TUBE_PIXELS = 1.6; // radius from which a tube is worth it
-const HAIR_PIXELS = 0.6; // below it a line of one pixel does
-const FEW_PIXELS = 0.7; // the same where there are few segments
+// How fine tubes are, by the number of segments, and the radius in pixels from which they are worth it
+// where there are many points, and where there are few (at most `few`).
+interface Detail {
+    steps: { upTo: number; sides: number; rings: number }[];
+    pixels: number;
+    fewPixels: number;
+    few: number;
+}
+const CARD: Detail = { // about 600 000 vertices at most
+    steps: [{ upTo: 1500, sides: 24, rings: 6 }, { upTo: 4000, sides: 14, rings: 4 }, { upTo: 20000, sides: 8, rings: 2 }],
+    pixels: 1.6, fewPixels: 0.7, few: 4000,
+};
+const NO_CARD: Detail = { // about 40 000
+    steps: [{ upTo: 250, sides: 16, rings: 4 }, { upTo: 1500, sides: 8, rings: 2 }],
+    pixels: 4, fewPixels: 1.2, few: 1500,
+};
 
 /** One kind of tubes, round or flat: the segments that are drawn so now. */
 class Tubes {
     readonly mesh: Mesh;
     private detail = -1;
 
-    constructor(private readonly flat: boolean, material: ShaderMaterial) {
+    constructor(private readonly flat: boolean, private readonly steps: Detail["steps"], material: ShaderMaterial) {
         this.mesh = new Mesh(new InstancedBufferGeometry(), material);
         this.mesh.frustumCulled = false;
         this.mesh.visible = false;
@@ -289,13 +275,13 @@ class Tubes {
         if (!this.mesh.visible) {
             return;
         }
-        let detail = DETAIL.findIndex(({ upTo }) => segments.length <= upTo);
-        detail = detail < 0 ? DETAIL.length - 1 : detail;
+        let detail = this.steps.findIndex(({ upTo }) => segments.length <= upTo);
+        detail = detail < 0 ? this.steps.length - 1 : detail;
         let geometry = this.mesh.geometry as InstancedBufferGeometry;
         const room = (geometry.getAttribute("segment") as InstancedBufferAttribute | undefined)?.count ?? 0;
         if (detail !== this.detail || room < segments.length) {
             geometry.dispose();
-            const { sides, rings } = DETAIL[detail]!;
+            const { sides, rings } = this.steps[detail]!;
             geometry = new InstancedBufferGeometry();
             geometry.copy(tubeGeometry(sides, rings, this.flat) as InstancedBufferGeometry);
             const size = Math.ceil(segments.length * 1.3);
@@ -313,7 +299,7 @@ class Tubes {
 /** Two vertices a point; every line has a ghost before its first point and one after its last. */
 class Strands {
     readonly geometry = new BufferGeometry();
-    readonly lines = new BufferGeometry(); // the same vertices
+    readonly shadow = new BufferGeometry(); // the same vertices
     private readonly places: InterleavedBuffer;
     private readonly colours: BufferAttribute;
     private readonly first: Int32Array; // vertex of the first point of each line; its ghost is 2 before
@@ -334,7 +320,7 @@ class Strands {
         this.geometry.setAttribute("colour", this.colours);
         this.geometry.setAttribute("kind", this.kinds(count));
         for (const [name, attribute] of Object.entries(this.geometry.attributes)) {
-            this.lines.setAttribute(name, attribute);
+            this.shadow.setAttribute(name, attribute);
         }
     }
 
@@ -350,20 +336,15 @@ class Strands {
         return new BufferAttribute(kind, 3);
     }
 
-    /** Draw these lines, each segment as two triangles or as a line of one pixel; returns the number of segments. */
-    list(isSo: (line: number) => boolean, geometry: BufferGeometry, asLines: boolean): number {
+    /** Draw these lines, each segment as two triangles; returns the number of segments. */
+    list(isSo: (line: number) => boolean, geometry: BufferGeometry): number {
         const { lines } = this.run;
         const count = lines.reduce((sum, [, , points], line) => sum + (isSo(line) ? Math.max(0, points - 1) : 0), 0);
-        const index = new Uint32Array((asLines ? 2 : 6) * count);
+        const index = new Uint32Array(6 * count);
         let k = 0;
         lines.forEach(([, , points], line) => {
             for (let i = 0; isSo(line) && i + 1 < points; i++) {
                 const a = this.first[line]! + 2 * i;
-                if (asLines) {
-                    index[k++] = a;
-                    index[k++] = a + 2;
-                    continue;
-                }
                 index[k++] = a;
                 index[k++] = a + 1;
                 index[k++] = a + 2;
@@ -376,29 +357,44 @@ class Strands {
         return count;
     }
 
-    show(xyz: Float32Array, values: Float32Array, range: Vector2, lut: Uint8Array): void {
+    /** The same as lines of one pixel over `stride` segments each, in the shadow alone. */
+    listCoarse(isSo: (line: number) => boolean, stride: number): number {
+        const index: number[] = [];
+        this.run.lines.forEach(([, , points], line) => {
+            const first = this.first[line]!;
+            for (let i = 0; isSo(line) && i + 1 < points; i += stride) {
+                index.push(first + 2 * i, first + 2 * Math.min(i + stride, points - 1));
+            }
+        });
+        this.shadow.setIndex(index);
+        return index.length / 2;
+    }
+
+    place(xyz: Float32Array): void {
         const to = this.places.array as Float32Array;
-        const colours = new Uint32Array(this.colours.array.buffer);
-        const table = new Uint32Array(lut.buffer, lut.byteOffset, lut.length / 4);
-        const scale = 255 / Math.max(range.y - range.x, 1e-30);
-        const last = table.length - 1;
         const lines = this.run.lines;
         for (let line = 0; line < lines.length; line++) {
             const [, first, points] = lines[line]!;
-            let v = this.first[line]!;
-            for (let i = first, j = 3 * first, k = 3 * v + 6; i < first + points; i++, j += 3, k += 6, v += 2) {
+            const a = 3 * this.first[line]!, b = a + 6 * points + 6;
+            for (let j = 3 * first, k = a + 6; k < b; j += 3, k += 6) {
                 to[k] = to[k + 3] = xyz[j]!;
                 to[k + 1] = to[k + 4] = xyz[j + 1]!;
                 to[k + 2] = to[k + 5] = xyz[j + 2]!;
-                const c = ((values[i]! - range.x) * scale + 0.5) | 0;
-                colours[v] = colours[v + 1] = table[c < 0 ? 0 : c > last ? last : c]!;
             }
             // ghosts: a line goes on as it ends
-            const a = 3 * this.first[line]!, b = a + 6 * points + 6;
             to.copyWithin(a, a + 6, a + 12);
             to.copyWithin(b, b - 6, b);
         }
         this.places.needsUpdate = true;
+    }
+
+    paint(colours: Uint32Array): void {
+        const to = new Uint32Array(this.colours.array.buffer);
+        this.run.lines.forEach(([, first, points], line) => {
+            for (let i = first, v = this.first[line]!; i < first + points; i++, v += 2) {
+                to[v] = to[v + 1] = colours[i]!;
+            }
+        });
         this.colours.needsUpdate = true;
     }
 }
@@ -413,7 +409,10 @@ export class Rods {
     private readonly turns: DataTexture;
     private readonly thin: Strands;
     private readonly strands: Mesh;
-    private readonly hairs: LineSegments;
+    private readonly coarse: LineSegments | null = null; // shadows of what the painter draws
+    private readonly painter: Painter | null = null; // where there is no graphics card
+    private readonly colours: Uint32Array; // by point
+    private readonly detail: Detail;
     private shown: { frame: Frame; values: Float32Array } | null = null;
     private readonly round: Tubes;
     private readonly flat: Tubes;
@@ -422,8 +421,10 @@ export class Rods {
     private readonly uniforms;
     private listed = false;
 
-    constructor(private readonly run: RunInfo, lut: DataTexture, private readonly software: boolean) {
+    constructor(private readonly run: RunInfo, lut: DataTexture, software: boolean) {
         const count = run.pointCount;
+        this.detail = software ? NO_CARD : CARD;
+        this.colours = new Uint32Array(count);
         this.points = pointTexture(count);
         this.sections = pointTexture(count);
         const flatOnes = run.rods.some((rod) => rod.ribbon);
@@ -442,19 +443,24 @@ export class Rods {
             hasFrames: { value: 0 },
         };
         const side = { side: DoubleSide };
-        const strand = this.material(STRAND_VERTEX, STRAND_FRAGMENT, side);
         this.thin = new Strands(run);
-        this.strands = new Mesh(this.thin.geometry, strand);
-        this.hairs = new LineSegments(this.thin.lines, this.material(LINE_VERTEX, LINE_FRAGMENT, {}));
-        this.hairs.frustumCulled = false;
+        this.strands = new Mesh(this.thin.geometry, this.material(STRAND_VERTEX, STRAND_FRAGMENT, side));
         this.strands.frustumCulled = false;
-        this.round = new Tubes(false, this.material(TUBE_VERTEX, TUBE_FRAGMENT, { side: FrontSide }));
-        this.flat = new Tubes(true, this.material(TUBE_VERTEX, TUBE_FRAGMENT, side));
-        this.group.add(this.strands, this.hairs, this.round.mesh, this.flat.mesh);
+        const { steps } = this.detail;
+        this.round = new Tubes(false, steps, this.material(TUBE_VERTEX, TUBE_FRAGMENT, { side: FrontSide }));
+        this.flat = new Tubes(true, steps, this.material(TUBE_VERTEX, TUBE_FRAGMENT, side));
+        this.group.add(this.strands, this.round.mesh, this.flat.mesh);
         this.drawnAs = new Uint8Array(run.lines.length);
         this.size = new Float32Array(run.lines.length);
-        this.addShadow(this.strands, STRAND_DEPTH_VERTEX);
-        this.addShadow(this.hairs, LINE_DEPTH_VERTEX);
+        if (software) {
+            this.painter = new Painter(run);
+            this.coarse = new LineSegments(this.thin.shadow, this.shadowMaterial(LINE_DEPTH_VERTEX));
+            this.coarse.frustumCulled = false;
+            this.coarse.layers.set(SHADOW_LAYER);
+            this.group.add(this.painter.mesh, this.coarse);
+        } else {
+            this.addShadow(this.strands, STRAND_DEPTH_VERTEX);
+        }
         this.addShadow(this.round.mesh, TUBE_VERTEX);
         this.addShadow(this.flat.mesh, TUBE_VERTEX);
     }
@@ -463,22 +469,26 @@ export class Rods {
         return new ShaderMaterial({ uniforms: this.uniforms, vertexShader, fragmentShader, ...more });
     }
 
-    // The same mesh on the layer of shadows, drawn with a shader that has nothing to light. It must
-    // not see the shadow map: a texture cannot be read while it is drawn into.
-    private addShadow(mesh: Mesh | LineSegments, vertexShader: string): void {
-        const material = new ShaderMaterial({
+    // A shader that has nothing to light. It must not see the shadow map: a texture cannot be read while
+    // it is drawn into.
+    private shadowMaterial(vertexShader: string): ShaderMaterial {
+        return new ShaderMaterial({
             uniforms: { ...this.uniforms, shadowMap: { value: null } },
             vertexShader,
             fragmentShader: DEPTH_FRAGMENT,
             side: DoubleSide,
         });
-        const shadow = mesh instanceof LineSegments ? new LineSegments(mesh.geometry, material) : new Mesh(mesh.geometry, material);
+    }
+
+    // the same mesh on the layer of shadows
+    private addShadow(mesh: Mesh, vertexShader: string): void {
+        const shadow = new Mesh(mesh.geometry, this.shadowMaterial(vertexShader));
         shadow.frustumCulled = false;
         shadow.layers.set(SHADOW_LAYER);
         this.shadows.push([mesh, shadow]);
         this.group.add(shadow);
     }
-    private readonly shadows: [Mesh | LineSegments, Mesh | LineSegments][] = [];
+    private readonly shadows: [Mesh, Mesh][] = [];
 
     private fillSections(): void {
         const data = dataOf(this.sections);
@@ -512,7 +522,18 @@ export class Rods {
     private showThin(): void {
         const { frame, values } = this.shown!;
         const lut = this.uniforms.lut.value.image.data as Uint8Array;
-        this.thin.show(frame.arrays.position!, values, this.uniforms.range.value, lut);
+        const table = new Uint32Array(lut.buffer, lut.byteOffset, lut.length / 4);
+        const { x: low, y: high } = this.uniforms.range.value;
+        const scale = 255 / Math.max(high - low, 1e-30);
+        const last = table.length - 1;
+        for (let i = 0; i < this.colours.length; i++) {
+            const c = ((values[i]! - low) * scale + 0.5) | 0;
+            this.colours[i] = table[c < 0 ? 0 : c > last ? last : c]!;
+        }
+        this.thin.place(frame.arrays.position!);
+        if (!this.painter) {
+            this.thin.paint(this.colours);
+        }
     }
 
     private showTubes(): void {
@@ -562,35 +583,49 @@ export class Rods {
         this.uniforms.stripes.value = on ? 1 : 0;
     }
 
+    /** What the camera sees of each line: its radius in pixels, and -1 where it does not see it. */
+    private measure(camera: PerspectiveCamera, xyz: Float32Array): void {
+        const eye = camera.position;
+        const planes = new Frustum().setFromProjectionMatrix(
+            new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse)).planes;
+        const scale = this.uniforms.thickness.value / light.pixel.value;
+        const p = new Vector3();
+        this.run.lines.forEach(([rod, first, count, thick], line) => {
+            const info = this.run.rods[rod]!;
+            // no point is farther than an eighth of the length from one of five, save where a rod is stretched
+            const reach = 0.2 * info.length + thick;
+            let near = Infinity;
+            let outside = (1 << planes.length) - 1;
+            for (let k = 0; k <= 4; k++) {
+                p.fromArray(xyz, 3 * (first + Math.round((k * (count - 1)) / 4)));
+                near = Math.min(near, p.distanceTo(eye));
+                planes.forEach((plane, side) => {
+                    outside &= plane.distanceToPoint(p) > -reach ? ~(1 << side) : -1;
+                });
+            }
+            const radius = info.ribbon ? info.ribbon.width / 2 : thick;
+            this.size[line] = outside === 0 ? (radius * scale) / near : -1;
+        });
+    }
+
     /** Choose how each line is drawn, from where the camera is. */
-    update(camera: Camera): void {
-        const data = this.shown?.frame.arrays.position;
-        if (!data || data.length < 3 * this.run.pointCount) {
+    update(camera: PerspectiveCamera): void {
+        const xyz = this.shown?.frame.arrays.position;
+        if (!xyz || xyz.length < 3 * this.run.pointCount) {
             return;
         }
-        const eye = new Vector3().setFromMatrixPosition(camera.matrixWorld);
-        const ahead = camera.getWorldDirection(new Vector3());
-        const scale = this.uniforms.thickness.value / light.pixel.value;
-        let changed = !this.listed;
-        let left = MOST_TUBES;
-        const least = this.run.pointCount <= DETAIL[1]!.upTo ? FEW_PIXELS : TUBE_PIXELS;
-        const order: number[] = [];
-        this.run.lines.forEach(([rod, first, count, thick], line) => {
-            let near = Infinity;
-            for (const i of [first, first + (count >> 2), first + (count >> 1), first + count - 1 - (count >> 2), first + count - 1]) {
-                const x = data[3 * i]! - eye.x, y = data[3 * i + 1]! - eye.y, z = data[3 * i + 2]! - eye.z;
-                const depth = x * ahead.x + y * ahead.y + z * ahead.z;
-                near = Math.min(near, depth > 0 ? Math.hypot(x, y, z) : Infinity);
+        this.measure(camera, xyz);
+        const { steps, pixels, fewPixels, few } = this.detail;
+        const least = this.run.pointCount <= few ? fewPixels : pixels;
+        const wanted: number[] = [];
+        this.size.forEach((size, line) => {
+            const was = this.drawnAs[line] === TUBE; // which stays so for a while, also out of sight
+            if (was ? size < 0 || size >= 0.85 * least : size >= least) {
+                wanted.push(line);
             }
-            const info = this.run.rods[rod]!;
-            const radius = info.ribbon ? info.ribbon.width / 2 : thick;
-            this.size[line] = (radius * scale) / near;
-            order.push(line);
         });
-        const wanted = order.filter((line) => this.size[line]! >= (this.drawnAs[line] === TUBE ? 0.85 : 1) * least);
-        if (wanted.length > 1) {
-            wanted.sort((a, b) => this.size[b]! - this.size[a]!);
-        }
+        wanted.sort((a, b) => this.size[b]! - this.size[a]!);
+        let left = steps[steps.length - 1]!.upTo;
         const now = new Uint8Array(this.drawnAs.length);
         for (const line of wanted) {
             left -= this.run.lines[line]![2] - 1;
@@ -599,14 +634,21 @@ export class Rods {
             }
             now[line] = TUBE;
         }
-        const small = HAIR_PIXELS * (this.software ? 1 : 0);
-        now.forEach((kind, line) => {
-            const value = kind !== TUBE && this.size[line]! < small ? LINE : kind;
-            changed ||= value !== this.drawnAs[line];
-            this.drawnAs[line] = value;
-        });
-        if (changed) {
+        if (!this.listed || now.some((kind, line) => kind !== this.drawnAs[line])) {
+            this.drawnAs.set(now);
             this.list();
+        }
+    }
+
+    /** Where there is no graphics card: draw the strands, into a picture of so many pixels. */
+    paint(camera: PerspectiveCamera, width: number, height: number): void {
+        const xyz = this.shown?.frame.arrays.position;
+        if (this.painter && this.listed && xyz) {
+            const { selected, thickness } = this.uniforms;
+            this.painter.paint({
+                xyz, colours: this.colours, isDrawn: (line) => this.drawnAs[line] === STRAND,
+                selected: selected.value, thickness: thickness.value,
+            }, camera, width, height);
         }
     }
 
@@ -620,12 +662,15 @@ export class Rods {
                 into.push(i);
             }
         });
-        const ribbons = this.thin.list((line) => this.drawnAs[line] === STRAND, this.thin.geometry, false);
-        const hairs = this.thin.list((line) => this.drawnAs[line] === LINE, this.thin.lines, true);
-        this.thinCount = ribbons + hairs;
+        const isThin = (line: number) => this.drawnAs[line] === STRAND;
+        if (this.coarse) {
+            this.thinCount = this.thin.listCoarse(isThin, this.run.pointCount > 10_000 ? 4 : 1);
+            this.coarse.visible = this.thinCount > 0;
+        } else {
+            this.thinCount = this.thin.list(isThin, this.thin.geometry);
+        }
         this.tubeCount = this.drawnAs.reduce((sum, value) => sum + (value === TUBE ? 1 : 0), 0);
-        this.strands.visible = ribbons > 0;
-        this.hairs.visible = hairs > 0;
+        this.strands.visible = this.thinCount > 0 && !this.painter;
         this.round.set(round);
         this.flat.set(flat);
         for (const [mesh, shadow] of this.shadows) {

@@ -78,7 +78,7 @@ export class Selected {
         this.plots = ALONG.map((along) => {
             const title = make("div", { className: "plot-title" }, make("b", {}, along.label), make("i", {}, "along the rod"));
             const plot = new Plot(`${along.label} along the rod`, 72);
-            this.body.append(title, plot.canvas);
+            this.body.append(title, plot.box);
             return { along, plot, title };
         });
         this.update(frame);
@@ -101,7 +101,7 @@ export class Selected {
         ];
         for (const { along, plot, title } of this.plots) {
             const known = frame.arrays[along.needs] !== undefined;
-            plot.canvas.hidden = title.hidden = !known;
+            plot.box.hidden = title.hidden = !known;
             if (!known) {
                 continue;
             }

@@ -27,6 +27,7 @@ export const light = {
     shadowOn: { value: 0 },
     shadowBias: { value: 0.002 },
     shadowTexel: { value: 0 }, // m
+    shadowPlain: { value: 0 }, // 1: shadows with hard edges, where softness costs too much
 };
 
 export const LIGHT = /* glsl */ `
@@ -35,7 +36,7 @@ uniform float pixel;
 uniform vec3 keyDirection, sky, ground, key;
 uniform highp sampler2D shadowMap;
 uniform mat4 shadowMatrix;
-uniform float shadowOn, shadowBias, shadowTexel;
+uniform float shadowOn, shadowBias, shadowTexel, shadowPlain;
 
 vec3 toEye(vec3 p) { return normalize(eye.xyz - eye.w * p); }
 float pixelAt(vec3 p) { return eye.w > 0.5 ? pixel * length(eye.xyz - p) : pixel; }
@@ -47,6 +48,7 @@ float lit(vec3 p, float softness) {
     vec3 q = (shadowMatrix * vec4(p, 1.0)).xyz;
     if (any(lessThan(q, vec3(0.0))) || any(greaterThan(q, vec3(1.0)))) return 1.0;
     q.z -= shadowBias;
+    if (shadowPlain > 0.5) return tap(q, vec2(0.0));
     float r = softness / float(textureSize(shadowMap, 0).x);
     return 0.2 * (tap(q, vec2(0.0)) + tap(q, vec2(r, 0.4 * r)) + tap(q, vec2(-0.4 * r, r))
         + tap(q, vec2(-r, -0.4 * r)) + tap(q, vec2(0.4 * r, -r)));

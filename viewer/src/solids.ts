@@ -53,11 +53,11 @@ float lines(vec2 p, float width) {
 }
 void main() {
     float far = clamp(1.0 - length(vOwn.xy) / fade, 0.0, 1.0);
+    if (far == 0.0) discard;
     far = far * far * (3.0 - 2.0 * far);
     float grid = max(0.45 * lines(vOwn.xy / spacing, 1.0), 0.9 * lines(vOwn.xy / (5.0 * spacing), 1.2));
     float shadow = lit(vPlace, 3.0);
-    vec3 n = normalize(vNormal), v = toEye(vPlace);
-    float above = dot(n, v) > 0.0 ? 1.0 : 0.25;
+    float above = dot(vNormal, eye.xyz - eye.w * vPlace) > 0.0 ? 1.0 : 0.25;
     vec3 c = mix(colour, lineColour, grid);
     c *= mix(1.0, 0.62, (1.0 - shadow));
     float solid = mix(max(grid, 0.55 * (1.0 - shadow)), 1.0, body);

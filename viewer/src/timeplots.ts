@@ -81,7 +81,7 @@ export class TimePlots {
                     title.append(name);
                 });
             }
-            byId("plots").append(title, plot.canvas);
+            byId("plots").append(title, plot.box);
             return { spec, plot };
         });
     }

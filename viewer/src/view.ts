@@ -1,16 +1,18 @@
 // view.ts - the picture: rods, solids, contacts and light in one scene, drawn only when something changed.
-import { Group, Scene, Vector3, WebGLRenderer } from "three";
+import { Group, Scene, Vector2, Vector3, WebGLRenderer } from "three";
 import { OrbitCamera } from "./camera";
 import { fieldNamed, lutTexture, rangeOf, type Field } from "./colours";
 import { Contacts, arrowMesh, contactOf, sameContact, type Contact } from "./contacts";
 import { pick, type Picked } from "./pick";
 import type { ArrayName, Frame, Mesh as MeshData, RunInfo } from "./protocol";
 import { Rods } from "./rods";
-import { Shadow } from "./shade";
+import { Shadow, light } from "./shade";
 import { Solids } from "./solids";
 
-// Without a graphics card, drawing takes a hundred times as long: no smoothing of edges, a smaller
-// shadow map, and no more pixels than the window has.
+// Without a graphics card, drawing takes a hundred times as long: no smoothing of edges, strands by
+// painter.ts, a smaller shadow map, and no more pixels than the window has. While things move, shadows
+// have hard edges and follow every fourth picture. Where that is still not enough, with or without a
+// card, moving pictures get fewer pixels. What rests gets the full quality back.
 function isSoftware(): boolean {
     const gl = document.createElement("canvas").getContext("webgl2");
     const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -18,6 +20,11 @@ function isSoftware(): boolean {
     gl?.getExtension("WEBGL_lose_context")?.loseContext();
     return /swiftshader|llvmpipe|software/i.test(name);
 }
+
+const STILL_MS = 250, STILL_TURNS = 4; // of the picture's loop without anything new: nothing moves
+const SLOW_MS = 36; // between two pictures
+const SHADOW_EVERY = 4;
+const SCALES = [1, 0.7]; // of the number of pixels each way
 
 export class View {
     readonly renderer: WebGLRenderer;
@@ -50,6 +57,11 @@ export class View {
     private low = new Vector3();
     private high = new Vector3();
     private drawn: number[] = []; // times of the last pictures
+    private scale = 0; // in SCALES, while things move
+    private coarse = false; // the picture on show is not the best
+    private judged = 0; // pictures since the scale was chosen
+    private sinceShadow = 0;
+    private turns = Infinity; // of the loop since the last new picture
 
     constructor(readonly canvas: HTMLCanvasElement, private readonly run: RunInfo, meshes: MeshData[]) {
         this.software = isSoftware();
@@ -70,10 +82,16 @@ export class View {
     }
 
     resize(): void {
-        const ratio = this.software ? 1 : Math.min(2, window.devicePixelRatio || 1);
-        this.renderer.setPixelRatio(ratio);
         this.renderer.setSize(window.innerWidth, window.innerHeight, false);
+        this.setScale(1);
         this.touch();
+    }
+
+    private setScale(scale: number): void {
+        const ratio = scale * (this.software ? 1 : Math.min(2, window.devicePixelRatio || 1));
+        if (ratio !== this.renderer.getPixelRatio()) {
+            this.renderer.setPixelRatio(ratio);
+        }
     }
 
     /** The arrays that a frame must have for what is shown. */
@@ -252,23 +270,56 @@ export class View {
         return pick({ run, frame, camera, solids, canvas, thickness, contacts: this.showContacts }, x, y, rodsOnly);
     }
 
-    /** Draw if anything changed. */
+    // Fewer pixels while pictures come too slowly, by the mean of the last eight.
+    private judge(now: number): void {
+        const eight = this.drawn.slice(-8);
+        if (eight.length < 8 || ++this.judged < 8) {
+            return;
+        }
+        const mean = (now - eight[0]!) / 8;
+        if (mean > SLOW_MS && this.scale + 1 < SCALES.length) {
+            this.scale++;
+            this.judged = 0;
+        } else if (mean < 0.4 * SLOW_MS && this.scale > 0) {
+            this.scale--;
+            this.judged = 0;
+        }
+    }
+
+    /** Whether the picture on show is the best there is. */
+    get settled(): boolean {
+        return !this.dirty && !this.coarse;
+    }
+
+    /** Draw if anything changed, and once more, at full quality, when it rests. */
     draw(): boolean {
-        if (!this.dirty || !this.frame) {
+        const start = performance.now();
+        const moves = ++this.turns < STILL_TURNS || start - (this.drawn[this.drawn.length - 1] ?? -Infinity) < STILL_MS;
+        if (!this.frame || !(this.dirty || (this.coarse && !moves))) {
             return false;
         }
-        const start = performance.now();
+        this.turns = this.dirty ? 0 : Infinity;
         this.dirty = false;
+        if (moves) {
+            this.judge(start);
+        }
+        this.setScale(moves ? SCALES[this.scale]! : 1);
+        light.shadowPlain.value = moves && this.software ? 1 : 0;
         this.camera.apply(this.renderer.getPixelRatio());
         this.rods.update(this.camera.camera);
-        if (this.newFrame) {
+        const late = moves && this.software && ++this.sinceShadow < SHADOW_EVERY;
+        if (this.newFrame && !late) {
             this.shadow.draw(this.renderer, this.scene, this.centre, this.radius);
             this.newFrame = false;
+            this.sinceShadow = 0;
         }
+        this.coarse = moves && (this.software || this.scale > 0);
+        const size = this.renderer.getDrawingBufferSize(new Vector2());
+        this.rods.paint(this.camera.camera, size.x, size.y);
         this.renderer.render(this.scene, this.camera.camera);
         this.drawMs = performance.now() - start;
-        this.drawn.push(start);
         this.drawn = this.drawn.filter((time) => start - time < 2000);
+        this.drawn.push(start);
         this.onDraw();
         return true;
     }
@@ -287,6 +338,11 @@ export class View {
             gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
         }
         return (performance.now() - start) / count;
+    }
+
+    /** Of moving pictures: pixels each way, as a part of what the window has. */
+    get quality(): number {
+        return SCALES[this.scale]!;
     }
 
     /** Pictures a second over the last two seconds. */
