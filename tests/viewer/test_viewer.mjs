@@ -86,9 +86,12 @@ async function ready(url, options) {
     return page;
 }
 
-/** Two turns of the picture's loop: what was asked for is on the screen. */
-const drawn = (page) => page.evaluate(() => new Promise((done) =>
-    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+/** Two turns of the picture's loop, and full quality: what was asked for is on the screen. */
+async function drawn(page) {
+    await page.evaluate(() => new Promise((done) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+    await until(page, () => window.filum.state().settled || window.filum.state().playing || window.filum.state().server.running);
+}
 
 async function shot(page) {
     await drawn(page);
