@@ -276,8 +276,10 @@ class App {
         const room = () => {
             this.plots.redraw();
             const covered = isNarrow() || byId("panel").classList.contains("closed") ? 0 : byId("panel").offsetWidth + 14;
-            view.camera.setInset({ top: isNarrow() ? 50 : 20, right: covered, bottom: byId("bar").offsetHeight + 14 });
+            const legend = isNarrow() ? byId("legend").offsetHeight : 0; // 0 where there is none
+            view.camera.setInset({ top: isNarrow() ? 50 : 20, right: covered, bottom: byId("bar").offsetHeight + 14 + 0.6 * legend });
         };
+        this.legend.onSize = room;
         const panel = startPanel(room);
         room();
         window.addEventListener("resize", room);

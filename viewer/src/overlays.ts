@@ -2,7 +2,7 @@
 import { Vector3 } from "three";
 import { STATE_COLOURS, colours } from "./colours";
 import { byId, make } from "./dom";
-import { roundDown, withUnit } from "./units";
+import { prefixFor, roundDown, withUnit } from "./units";
 import type { View } from "./view";
 
 const AXES: [string, string, Vector3][] = [
@@ -68,11 +68,13 @@ function short(x: number): string {
 export class Legend {
     private readonly low = byId<HTMLInputElement>("legend-low");
     private readonly high = byId<HTMLInputElement>("legend-high");
+    onSize = (): void => {}; // it appeared or went
     private shown = "";
+    private factor = 1; // of the unit's prefix: what is read and typed is in these
 
     constructor(private readonly view: View, private readonly rodCount: number, again: () => void) {
         const take = () => {
-            const low = Number(this.low.value), high = Number(this.high.value);
+            const low = Number(this.low.value) * this.factor, high = Number(this.high.value) * this.factor;
             if (Number.isFinite(low) && Number.isFinite(high) && high > low) {
                 view.fixedRange = true;
                 view.setRange([low, high]);
@@ -102,19 +104,25 @@ export class Legend {
         }
         this.shown = key;
         const isName = field.scale === "states";
+        const was = byId("legend").hidden;
         byId("legend").hidden = field.scale === "rods";
         byId("legend-names").hidden = !isName;
         byId("legend-bar").hidden = isName;
         byId("legend-auto").hidden = isName || !fixedRange;
         (this.low.parentElement as HTMLElement).hidden = isName;
         byId("legend-label").textContent = field.label;
-        byId("legend-unit").textContent = field.unit;
-        this.low.value = short(range[0]);
-        this.high.value = short(range[1]);
+        const { factor, prefix } = prefixFor(Math.max(Math.abs(range[0]), Math.abs(range[1])), field.unit);
+        this.factor = factor;
+        byId("legend-unit").textContent = prefix + field.unit;
+        this.low.value = short(range[0] / factor);
+        this.high.value = short(range[1] / factor);
         const bar = byId<HTMLCanvasElement>("legend-bar").getContext("2d")!;
         colours(field.scale, this.rodCount).forEach((rgb, i) => {
             bar.fillStyle = `rgb(${rgb.map(Math.round).join(",")})`;
             bar.fillRect(i, 0, 1, 1);
         });
+        if (was !== byId("legend").hidden) {
+            this.onSize();
+        }
     }
 }

@@ -33,7 +33,7 @@ void main() {
     if (c.a < 0.5) discard;
     float z = texelFetch(depths, at, 0).r;
     vec4 p = back * vec4(2.0 * gl_FragCoord.xy / size.xy - 1.0, z, 1.0);
-    float lit_ = litThin(p.xyz / p.w + keyDirection * size.z);
+    float lit_ = lit(p.xyz / p.w + keyDirection * size.z, 1.6);
     gl_FragColor = vec4(c.rgb * mix(0.55, 1.0, lit_), 1.0);
     gl_FragDepth = 0.5 * z + 0.5;
 }
@@ -122,7 +122,7 @@ export class Painter {
         this.uniforms.depths.value!.needsUpdate = this.mesh.visible;
         this.uniforms.back.value.copy(project).invert();
         this.uniforms.box.value.set(-1, (2 * low) / height - 1, 1, (2 * high) / height - 1);
-        this.uniforms.size.value.set(width, height, 1.5 * light.shadowTexel.value, 0);
+        this.uniforms.size.value.set(width, height, 2.5 * light.shadowTexel.value, 0);
     }
 
     // the points of a line in pixels; false where none of it can be seen
@@ -154,7 +154,7 @@ export class Painter {
     private line(strokes: Strokes, first: number, count: number, radius: number, isSelected: boolean): void {
         const { places } = this;
         for (let i = 0, k = 0; i + 1 < count; i++, k += 4) {
-            const scale = Math.max(places[k + 3]!, places[k + 7]!);
+            const scale = 0.5 * (places[k + 3]! + places[k + 7]!);
             if (!(places[k + 3]! > 0) || !(places[k + 7]! > 0)) {
                 continue;
             }
@@ -218,6 +218,7 @@ export class Painter {
         hy *= h;
         hz *= h;
         const sh = sx * hx + sy * hy + sz * hz, fh = fx * hx + fy * hy + fz * hz;
+        const gloss = 0.35 * Math.max(0.15, Math.min(1, (wide - 2) / 4)); // a hair has no spot of light
         for (let k = 0; k < wide; k++) {
             const u = (2 * k + 1) / wide - 1;
             const c = Math.sqrt(1 - u * u);
@@ -228,7 +229,7 @@ export class Painter {
             s *= s;
             s *= s;
             s *= s;
-            s *= 0.35 * s;
+            s *= gloss * s;
             this.across[k] = pack(
                 r * r * (0.22 + 0.4 * sky + direct) + s,
                 g * g * (0.2 + 0.48 * sky + 0.96 * direct) + 0.96 * s,

@@ -399,6 +399,22 @@ class Strands {
     }
 }
 
+// the distance to the nearest part of a line that may be seen, a ball about each point that reaches the
+// next; infinite where nothing can be
+function nearest(frustum: Frustum, eye: Vector3, xyz: Float32Array, first: number, count: number, radius: number): number {
+    const p = new Vector3(), next = new Vector3();
+    let least = Infinity;
+    for (let i = first; i < first + count; i++) {
+        p.fromArray(xyz, 3 * i);
+        next.fromArray(xyz, 3 * Math.min(i + 1, first + count - 1));
+        const reach = radius + p.distanceTo(next);
+        if (frustum.planes.every((plane) => plane.distanceToPoint(p) > -reach)) {
+            least = Math.min(least, p.distanceTo(eye));
+        }
+    }
+    return least;
+}
+
 export class Rods {
     readonly group = new Group();
     uploadMs = 0; // time on the CPU for the last frame
@@ -583,28 +599,26 @@ export class Rods {
         this.uniforms.stripes.value = on ? 1 : 0;
     }
 
-    /** What the camera sees of each line: its radius in pixels, and -1 where it does not see it. */
-    private measure(camera: PerspectiveCamera, xyz: Float32Array): void {
+    /** What the camera sees of each line: its radius in pixels, and -1 where it would be large and is out of sight. */
+    private measure(camera: PerspectiveCamera, xyz: Float32Array, least: number): void {
         const eye = camera.position;
-        const planes = new Frustum().setFromProjectionMatrix(
-            new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse)).planes;
+        const frustum = new Frustum().setFromProjectionMatrix(
+            new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse));
         const scale = this.uniforms.thickness.value / light.pixel.value;
-        const p = new Vector3();
         this.run.lines.forEach(([rod, first, count, thick], line) => {
             const info = this.run.rods[rod]!;
-            // no point is farther than an eighth of the length from one of five, save where a rod is stretched
-            const reach = 0.2 * info.length + thick;
             let near = Infinity;
-            let outside = (1 << planes.length) - 1;
             for (let k = 0; k <= 4; k++) {
-                p.fromArray(xyz, 3 * (first + Math.round((k * (count - 1)) / 4)));
-                near = Math.min(near, p.distanceTo(eye));
-                planes.forEach((plane, side) => {
-                    outside &= plane.distanceToPoint(p) > -reach ? ~(1 << side) : -1;
-                });
+                const j = 3 * (first + Math.round((k * (count - 1)) / 4));
+                const x = xyz[j]! - eye.x, y = xyz[j + 1]! - eye.y, z = xyz[j + 2]! - eye.z;
+                near = Math.min(near, x * x + y * y + z * z);
             }
             const radius = info.ribbon ? info.ribbon.width / 2 : thick;
-            this.size[line] = outside === 0 ? (radius * scale) / near : -1;
+            this.size[line] = (radius * scale) / Math.sqrt(near);
+            if (this.size[line]! >= 0.2 * least) { // it may be large between these five points, or out of sight
+                const seen = nearest(frustum, eye, xyz, first, count, radius);
+                this.size[line] = seen < Infinity ? (radius * scale) / seen : -1;
+            }
         });
     }
 
@@ -614,9 +628,9 @@ export class Rods {
         if (!xyz || xyz.length < 3 * this.run.pointCount) {
             return;
         }
-        this.measure(camera, xyz);
         const { steps, pixels, fewPixels, few } = this.detail;
         const least = this.run.pointCount <= few ? fewPixels : pixels;
+        this.measure(camera, xyz, least);
         const wanted: number[] = [];
         this.size.forEach((size, line) => {
             const was = this.drawnAs[line] === TUBE; // which stays so for a while, also out of sight
@@ -664,7 +678,7 @@ export class Rods {
         });
         const isThin = (line: number) => this.drawnAs[line] === STRAND;
         if (this.coarse) {
-            this.thinCount = this.thin.listCoarse(isThin, this.run.pointCount > 10_000 ? 4 : 1);
+            this.thinCount = this.thin.listCoarse(isThin, this.run.pointCount > 10_000 ? 2 : 1);
             this.coarse.visible = this.thinCount > 0;
         } else {
             this.thinCount = this.thin.list(isThin, this.thin.geometry);

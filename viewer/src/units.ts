@@ -9,6 +9,13 @@ function digits(x: number): string {
     return text.includes("e") ? x.toExponential(1).replace("e+", "e") : String(Number(text));
 }
 
+/** The prefix in which a number of this size is read, and its factor: 2e-5, "N" -> 1e-6, "µ". */
+export function prefixFor(size: number, unit: string): { factor: number; prefix: string } {
+    const has = unit !== "" && !unit.startsWith("1") && size > 0 && Number.isFinite(size);
+    const [factor, prefix] = has ? PREFIXES.find(([f]) => size >= 0.9995 * f) ?? PREFIXES[PREFIXES.length - 1]! : [1, ""];
+    return { factor, prefix };
+}
+
 /** 0.00123, "N" -> "1.23 mN". Units that begin with "1" or hold no letter get no prefix. */
 export function withUnit(x: number, unit: string): string {
     if (!Number.isFinite(x)) {
@@ -25,7 +32,7 @@ export function withUnit(x: number, unit: string): string {
         const text = size >= 1e5 || size < 1e-3 ? x.toExponential(1).replace("e+", "e") : digits(x);
         return `${text} ${unit}`.trim();
     }
-    const [factor, prefix] = PREFIXES.find(([f]) => Math.abs(x) >= 0.9995 * f) ?? PREFIXES[PREFIXES.length - 1]!;
+    const { factor, prefix } = prefixFor(Math.abs(x), unit);
     return `${digits(x / factor)} ${prefix}${unit}`;
 }
 
