@@ -184,10 +184,154 @@ async function everyColourHasItsLegendAndChangesThePicture() {
     }
     assert.ok(seen.size >= 3, `${seen.size} different colours`);
     await page.click("#colours [data-field=tension]");
+    await until(page, () => document.querySelector("#legend-unit").textContent === "mN");
     await page.locator("#legend-high").fill("0.5");
     await page.locator("#legend-high").press("Enter");
-    await until(page, () => window.filum.state().range[1] === 0.5);
+    await until(page, () => Math.abs(window.filum.state().range[1] - 0.5e-3) < 1e-12); // what is typed is in the unit shown
     await tidy(page);
+}
+
+/** What stands in the arrays of a frame, by the protocol, for each colour. */
+const VALUES = {
+    tension: ([t]) => t, elastic: ([e]) => e, force: ([f]) => f, state: ([s]) => s,
+    curvature: ([, a, b]) => Math.hypot(a, b), twist: ([t]) => t, speed: ([x, y, z]) => Math.hypot(x, y, z),
+};
+const ARRAYS = { tension: 1, elastic: 1, force: 1, state: 1, curvature: 3, twist: 3, speed: 3 };
+const FROM = { twist: "curvature", speed: "velocity" };
+
+async function aColourIsTheNumberThatItSays() {
+    const page = await ready(run.url);
+    await page.evaluate(() => window.filum.goto(30));
+    for (const [name, value] of Object.entries(VALUES)) {
+        await page.click(`#colours [data-field=${name}]`);
+        await until(page, ([n, from]) => window.filum.state().colour === n && window.filum.array(from).length > 0 && Number.isFinite(window.filum.state().range[0]),
+            [name, FROM[name] ?? name]);
+        const rows = await page.evaluate((from) => window.filum.array(from), FROM[name] ?? name);
+        const shown = await page.evaluate(() => window.filum.values());
+        const width = ARRAYS[name];
+        shown.forEach((x, i) => assert.ok(Math.abs(x - value(rows.slice(width * i, width * i + width))) <= 1e-6 * Math.abs(x), `${name} of point ${i}`));
+        const [low, high] = (await state(page)).range;
+        if (name === "state") {
+            continue;
+        }
+        const sorted = shown.slice().sort((a, b) => a - b);
+        const top = Math.max(Math.abs(sorted[Math.floor(0.98 * shown.length)]), name === "tension" || name === "twist" ? Math.abs(sorted[Math.floor(0.02 * shown.length)]) : 0);
+        const most = Math.max(Math.abs(sorted[0]), Math.abs(sorted.at(-1)));
+        assert.ok(high >= 0.999 * top && high <= 1.001 * Math.max(most, 1e-9), `${name}: the scale ends at ${high}, of ${most}`);
+        assert.equal(low, name === "tension" || name === "twist" ? -high : 0, `${name}: a sign is even about 0, a size begins there`);
+        const typed = Number(await page.inputValue("#legend-high")), unit = await page.textContent("#legend-unit");
+        const factor = { m: 1e-3, "µ": 1e-6 }[unit.length > 1 && "mµ".includes(unit[0]) && unit !== "m/s" ? unit[0] : ""] ?? 1;
+        assert.ok(Math.abs(typed * factor - high) <= 0.006 * high, `${name}: ${typed} ${unit} stands for ${high}`);
+    }
+    await tidy(page);
+}
+
+async function greenSticksAndOrangeSlides() {
+    const page = await ready(run.url);
+    await page.click("#colours [data-field=state]");
+    await until(page, () => window.filum.state().colour === "state" && window.filum.array("state").length > 0);
+    await press(page, "c"); // dots and arrows would hide them
+    await press(page, "a");
+    const picture = await shot(page);
+    const states = await page.evaluate(() => window.filum.array("state"));
+    const right = [0, 0, 0], wrong = [0, 0, 0];
+    for (let i = 0; i < states.length; i++) {
+        const picked = states[i] > 0 ? await page.evaluate((k) => {
+            const at = window.filum.project(window.filum.point(k));
+            const hit = window.filum.pickAt(at.x, at.y);
+            return hit?.kind === "rod" && hit.rod === Math.floor(k / 32) ? at : null;
+        }, i) : null;
+        if (picked) {
+            const [r, g, b] = picture.at(picked.x, picked.y);
+            const seen = g > r + 15 ? 1 : r > g + 15 && r > b + 15 ? 2 : 0;
+            (seen === states[i] ? right : wrong)[states[i]]++;
+        }
+    }
+    assert.ok(right[1] > wrong[1] && right[1] > 2, `${right[1]} points that stick are green, ${wrong[1]} are not`);
+    assert.ok(right[2] > wrong[2] && right[2] > 1, `${right[2]} points that slide are orange, ${wrong[2]} are not`);
+    const names = await page.textContent("#legend-names");
+    assert.equal(names, "freesticksslides");
+    await tidy(page);
+}
+
+async function aRibbonIsFlatAndAsWideAsItIs() {
+    const page = await ready(run.url);
+    for (const azimuth of [1.0, 1.5, 2.0]) {
+        await page.evaluate((a) => window.filum.camera({ azimuth: a, elevation: 0.1 }), azimuth);
+        const picture = await shot(page);
+        for (const j of [6, 10, 14, 18]) {
+            const { a, b, middle } = await page.evaluate((i) => {
+                const [w, x, y, z] = window.filum.array("quaternion").slice(4 * i, 4 * i + 4);
+                const n1 = [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)];
+                const p = window.filum.point(i);
+                const at = (t) => window.filum.project(p.map((v, k) => v + t * n1[k]));
+                return { a: at(-0.006), b: at(0.006), middle: at(0) };
+            }, 40 * POINTS + j);
+            const wide = Math.abs(b.x - a.x);
+            const isOn = (x) => saturation(picture.at(x, middle.y)) > 40;
+            let left = 0, right = 0;
+            while (left < 60 && isOn(middle.x - left - 1)) {
+                left++;
+            }
+            while (right < 60 && isOn(middle.x + right + 1)) {
+                right++;
+            }
+            assert.ok(Math.abs(left + right + 1 - wide) <= 0.2 * wide + 3, `from ${azimuth}, point ${j}: ${left + right + 1} pixels, not ${wide}`);
+        }
+    }
+    await tidy(page);
+}
+
+async function twoFingersComeCloser() {
+    const page = await ready(run.url, { viewport: { width: 390, height: 760 }, hasTouch: true, isMobile: true });
+    const touch = await page.context().newCDPSession(page);
+    const fingers = (type, half) => touch.send("Input.dispatchTouchEvent", {
+        type, touchPoints: half === null ? [] : [{ x: 195 - half, y: 330, id: 0 }, { x: 195 + half, y: 330, id: 1 }],
+    });
+    const target = () => page.evaluate(() => window.filum.project(window.filum.target()));
+    const before = await target();
+    await fingers("touchStart", 40);
+    for (const half of [50, 60, 70, 80]) {
+        await fingers("touchMove", half);
+    }
+    await fingers("touchEnd", null);
+    await drawn(page);
+    const after = await target();
+    assert.ok(Math.abs(before.depth / after.depth - 2) < 0.1, `twice as far apart, twice as near: ${before.depth / after.depth}`);
+    assert.equal((await state(page)).selectedRod, -1, "and no click came of it");
+    await tidy(page);
+}
+
+async function theScaleBarIsAsLongAsItSays() {
+    const page = await ready(run.url);
+    const [number, unit] = (await page.textContent("#scale-text")).split(" ");
+    const length = Number(number) * { m: 1, mm: 1e-3, "µm": 1e-6 }[unit];
+    const seen = await page.evaluate((l) => {
+        const t = window.filum.target(), at = window.filum.project(t), up = window.filum.project([t[0], t[1], t[2] + 1e-3 * l]);
+        return 1e3 * Math.hypot(up.x - at.x, up.y - at.y);
+    }, length);
+    const bar = (await page.locator("#scale-bar").boundingBox()).width;
+    assert.ok(Math.abs(seen / Math.cos(0.32) - bar) < 0.02 * bar, `${bar} pixels for ${seen / Math.cos(0.32)}`); // the eye stands 0.32 rad high
+    await tidy(page);
+}
+
+async function hundredsOfHairsAreWhereTheyShouldBe() {
+    const { url, child } = await standIn("--strands", "300");
+    const page = await ready(url);
+    const picture = await shot(page);
+    let on = 0;
+    for (let strand = 0; strand < 300; strand += 10) {
+        on += vivid(picture, await projected(page, strand * POINTS + 2)) > 25 ? 1 : 0;
+    }
+    assert.ok(on >= 28, `${on} of 30 hairs are where they are projected to`);
+    const tubes = async () => (await state(page)).tubes;
+    assert.ok((await tubes()) <= 1, "from afar hairs are strands, and only the ribbon has its form");
+    await page.evaluate((i) => window.filum.camera({ distance: 0.006, at: window.filum.point(i) }), 299 * POINTS + 4);
+    await drawn(page);
+    const near = await tubes();
+    assert.ok(near >= 2 && near < 100, `who comes near sees tubes, of what he sees: ${near}`);
+    await tidy(page);
+    await stop(child);
 }
 
 async function aClickedRodShowsItsNumbersAndCurves() {
@@ -222,12 +366,30 @@ async function aClickedContactShowsItsCone() {
         }
         return null;
     });
+    const before = await shot(page);
     await page.locator("#view").click({ position: hit });
     await until(page, (i) => window.filum.state().selectedContact === i, hit.i);
     const text = await page.textContent("#selected");
     assert.match(text, /Contact: slides/);
     assert.match(text, /friction coefficient0\.500 \(26\.6°\)/);
     assert.match(text, /friction \/ normal0\.5000 \(26\.6°\)/); // a force that slides lies on the cone
+    const { height, radius } = await page.evaluate(() => window.filum.cone());
+    assert.ok(Math.abs(radius / height - 0.5) < 1e-6, "as wide as the coefficient says");
+    const after = await shot(page);
+    const rim = await page.evaluate(({ i, height, radius }) => {
+        const row = window.filum.contact(i), p = row.slice(0, 3), n = row.slice(3, 6);
+        const u = Math.abs(n[2]) < 0.9 ? [-n[1], n[0], 0] : [0, -n[2], n[1]], l = Math.hypot(...u);
+        const e = u.map((v) => v / l), f = [n[1] * e[2] - n[2] * e[1], n[2] * e[0] - n[0] * e[2], n[0] * e[1] - n[1] * e[0]];
+        const at = (h, r, t) => window.filum.project(p.map((v, k) => v + h * n[k] + r * (Math.cos(t) * e[k] + Math.sin(t) * f[k])));
+        return { on: Array.from({ length: 48 }, (_, k) => at(height, radius, k / 7.64)), off: Array.from({ length: 48 }, (_, k) => at(-height, radius, k / 7.64)) };
+    }, { i: hit.i, height, radius });
+    const changed = ({ x, y }) => [-1, 0, 1].some((dx) => [-1, 0, 1].some((dy) => {
+        const a = before.at(x + dx, y + dy), b = after.at(x + dx, y + dy);
+        return Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) > 24;
+    }));
+    const on = rim.on.filter(changed).length, off = rim.off.filter(changed).length;
+    assert.ok(on >= 24, `${on} of 48 points of its rim are drawn`); // strands hide others
+    assert.ok(off <= 12, `${off} of 48 points are drawn on the other side`);
     await tidy(page);
 }
 
@@ -459,7 +621,8 @@ const ended = (child) => new Promise((done) => (child.exitCode !== null ? done(c
 
 const TESTS = [
     theRodsAreWhereTheyShouldBe, playingGoesThroughTheFramesAndEnds, scrubbingAndSteppingShowTheFrame,
-    everyColourHasItsLegendAndChangesThePicture, aClickedRodShowsItsNumbersAndCurves, aClickedContactShowsItsCone,
+    hundredsOfHairsAreWhereTheyShouldBe, everyColourHasItsLegendAndChangesThePicture, aColourIsTheNumberThatItSays,
+    greenSticksAndOrangeSlides, aRibbonIsFlatAndAsWideAsItIs, twoFingersComeCloser, theScaleBarIsAsLongAsItSays, aClickedRodShowsItsNumbersAndCurves, aClickedContactShowsItsCone,
     theCameraTurnsMovesComesCloserAndFits, helpThemeAndSwitchesWork, aBrokenRunIsAMessage, aLostConnectionShowsAndComesBack,
     aPhoneHasRoomForTheRods, aRunLargerThanMemoryStreams, aLiveWorldIsSteeredAndPulled,
 ];

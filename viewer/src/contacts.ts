@@ -131,6 +131,7 @@ export class Contacts {
     private room = 0;
     private readonly mesh: Mesh;
     private readonly cone = new Group();
+    shape: { height: number; radius: number } | null = null; // of the cone, m
     private readonly uniforms = {
         ...light,
         stick: { value: paint(STATE_COLOURS.stick) },
@@ -231,6 +232,7 @@ export class Contacts {
         this.cone.clear();
         this.cone.visible = contact !== null;
         if (!contact) {
+            this.shape = null;
             return;
         }
         const normal = Math.max(0, contact.force.dot(contact.normal));
@@ -238,6 +240,7 @@ export class Contacts {
         const height = Math.min(0.4 * extent, Math.max(0.07 * extent, 1.25 * shown));
         const mu = Math.min(Math.max(contact.mu, 0), 20);
         const radius = Math.min(mu * height, 0.6 * extent);
+        this.shape = { height, radius };
         const turn = new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), contact.normal.clone().normalize());
         const geometry = new ConeGeometry(Math.max(radius, 1e-6), height, 64, 1, true);
         geometry.rotateX(Math.PI).translate(0, height / 2, 0); // the point at the contact

@@ -433,10 +433,15 @@ function hook(app: App): void {
             setColour: (name: string) => app.setColour(name),
             project: (point: [number, number, number]) => view.camera.project(...point),
             point: (i: number) => [...(view.frame?.arrays.position?.subarray(3 * i, 3 * i + 3) ?? [])],
+            array: (name: ArrayName) => [...(view.frame?.arrays[name] ?? [])],
+            values: () => [...view.values],
+            cone: () => view.contacts.shape,
+            target: () => view.camera.target.toArray(),
             contact: (i: number) => [...(view.frame?.arrays.contacts?.subarray(20 * i, 20 * i + 20) ?? [])],
             pickAt: (x: number, y: number) => view.pickAt(x, y),
-            camera: (set: Partial<{ azimuth: number; elevation: number; distance: number }>) => {
+            camera: ({ at, ...set }: Partial<{ azimuth: number; elevation: number; distance: number; at: [number, number, number] }>) => {
                 Object.assign(view.camera, set);
+                view.camera.target.set(...(at ?? view.camera.target.toArray()));
                 view.touch();
             },
             bench: (count: number, fresh: boolean) => view.bench(count, fresh),
