@@ -25,8 +25,8 @@ typedef struct FilPaint {
 } FilPaint;
 void fil_picture_fill(FilPicture *picture, const int corner[2], const int size[2], FilPaint paint);
 
-/// Text in letters of 5 x 7 dots, each `scale` pixels wide; `corner` is above and left of it.
-/// What the font does not have is left blank.
+/// Text in capitals of `7 * scale` pixels; `corner` is above and left of it.
+/// What the font does not have is left out.
 void fil_picture_print(FilPicture *picture, const int corner[2], int scale, const char *text,
                        FilPaint paint);
 int fil_picture_text_width(int scale, const char *text); ///< in pixels

@@ -151,6 +151,8 @@ async function playingGoesThroughTheFramesAndEnds() {
 
 async function scrubbingAndSteppingShowTheFrame() {
     const page = await ready(run.url);
+    const due = await page.evaluate(() => window.filum.times().map((t) => [window.filum.frameAt(t), window.filum.frameAt(t + 0.019)]));
+    due.forEach((frames, k) => assert.deepEqual(frames, [k, k], "a frame is on show from its time until the next"));
     await page.locator("#scrub").fill("17");
     await until(page, () => window.filum.state().index === 17);
     assert.ok(Math.abs((await state(page)).time - 0.34) < 1e-9);
@@ -230,11 +232,23 @@ async function greenSticksAndOrangeSlides() {
     const page = await ready(run.url);
     await page.click("#colours [data-field=state]");
     await until(page, () => window.filum.state().colour === "state" && window.filum.array("state").length > 0);
-    await press(page, "c"); // dots and arrows would hide them
-    await press(page, "a");
-    const picture = await shot(page);
-    const states = await page.evaluate(() => window.filum.array("state"));
     const right = [0, 0, 0], wrong = [0, 0, 0];
+    const hue = ([r, g, b]) => (g > r + 15 ? 1 : r > g + 15 && r > b + 15 ? 2 : 0);
+    const note = (seen, wanted) => (seen === wanted ? right : wrong)[wanted]++;
+    const dots = await page.evaluate(() => Array.from({ length: window.filum.state().contacts }, (_, i) => {
+        const row = window.filum.contact(i), at = window.filum.project(row.slice(0, 3));
+        return window.filum.pickAt(at.x, at.y)?.index === i ? { ...at, state: row[11] } : null;
+    }).filter((dot) => dot !== null));
+    await press(page, "a"); // arrows would hide the dots
+    const dotted = await shot(page);
+    await press(page, "c"); // dots would hide the rods
+    const picture = await shot(page);
+    const isSeen = ({ x, y }) => dotted.at(x, y).some((value, k) => Math.abs(value - picture.at(x, y)[k]) > 20);
+    dots.filter(isSeen).forEach((dot) => note(hue(dotted.at(dot.x, dot.y)), dot.state));
+    assert.ok(right[1] > wrong[1] && right[2] > wrong[2], `dots: ${right} are right, ${wrong} wrong`);
+    right.fill(0);
+    wrong.fill(0);
+    const states = await page.evaluate(() => window.filum.array("state"));
     for (let i = 0; i < states.length; i++) {
         const picked = states[i] > 0 ? await page.evaluate((k) => {
             const at = window.filum.project(window.filum.point(k));
@@ -242,15 +256,14 @@ async function greenSticksAndOrangeSlides() {
             return hit?.kind === "rod" && hit.rod === Math.floor(k / 32) ? at : null;
         }, i) : null;
         if (picked) {
-            const [r, g, b] = picture.at(picked.x, picked.y);
-            const seen = g > r + 15 ? 1 : r > g + 15 && r > b + 15 ? 2 : 0;
-            (seen === states[i] ? right : wrong)[states[i]]++;
+            note(hue(picture.at(picked.x, picked.y)), states[i]);
         }
     }
     assert.ok(right[1] > wrong[1] && right[1] > 2, `${right[1]} points that stick are green, ${wrong[1]} are not`);
     assert.ok(right[2] > wrong[2] && right[2] > 1, `${right[2]} points that slide are orange, ${wrong[2]} are not`);
-    const names = await page.textContent("#legend-names");
-    assert.equal(names, "freesticksslides");
+    const names = await page.evaluate(() => [...document.querySelectorAll("#legend-names span")]
+        .map((name) => [name.textContent, getComputedStyle(name.querySelector("i")).backgroundColor.match(/\d+/g).map(Number)]));
+    assert.deepEqual(names.map(([name, colour]) => [name, hue(colour)]), [["free", 0], ["sticks", 1], ["slides", 2]]);
     await tidy(page);
 }
 
@@ -381,8 +394,12 @@ async function aClickedContactShowsItsCone() {
         const u = Math.abs(n[2]) < 0.9 ? [-n[1], n[0], 0] : [0, -n[2], n[1]], l = Math.hypot(...u);
         const e = u.map((v) => v / l), f = [n[1] * e[2] - n[2] * e[1], n[2] * e[0] - n[0] * e[2], n[0] * e[1] - n[1] * e[0]];
         const at = (h, r, t) => window.filum.project(p.map((v, k) => v + h * n[k] + r * (Math.cos(t) * e[k] + Math.sin(t) * f[k])));
-        return { on: Array.from({ length: 48 }, (_, k) => at(height, radius, k / 7.64)), off: Array.from({ length: 48 }, (_, k) => at(-height, radius, k / 7.64)) };
+        const inside = (side) => [0, 1, 2, 3, 4, 5].flatMap((k) => [0.5, 0.7, 0.9].map((h) => at(side * h * height, 0.8 * h * radius, k)));
+        return { inside: inside(1), beyond: inside(-1), on: Array.from({ length: 48 }, (_, k) => at(height, radius, k / 7.64)), off: Array.from({ length: 48 }, (_, k) => at(-height, radius, k / 7.64)) };
     }, { i: hit.i, height, radius });
+    const tinted = ({ x, y }) => before.at(x, y).some((value, k) => Math.abs(value - after.at(x, y)[k]) > 12);
+    const filled = rim.inside.filter(tinted).length, empty = rim.beyond.filter(tinted).length;
+    assert.ok(filled >= 9 && empty <= 4, `${filled} of 18 points inside are tinted, and ${empty} beyond its tip`);
     const changed = ({ x, y }) => [-1, 0, 1].some((dx) => [-1, 0, 1].some((dy) => {
         const a = before.at(x + dx, y + dy), b = after.at(x + dx, y + dy);
         return Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) > 24;

@@ -435,6 +435,8 @@ function hook(app: App): void {
             point: (i: number) => [...(view.frame?.arrays.position?.subarray(3 * i, 3 * i + 3) ?? [])],
             array: (name: ArrayName) => [...(view.frame?.arrays[name] ?? [])],
             values: () => [...view.values],
+            times: () => [...app.player.times],
+            frameAt: (t: number) => app.player.frameAt(t),
             cone: () => view.contacts.shape,
             target: () => view.camera.target.toArray(),
             contact: (i: number) => [...(view.frame?.arrays.contacts?.subarray(20 * i, 20 * i + 20) ?? [])],
