@@ -157,11 +157,11 @@ static const char *read_numbers(const char *path, double *numbers, int most, int
 static void trace(const char *path, Strokes *strokes) {
     strokes->count = 0;
     while (path != NULL && *path != '\0') {
-        double numbers[16];
+        double numbers[16] = {0.0};
         int count = 0;
         const char kind = *path;
         path = read_numbers(path + 1, numbers, 16, &count);
-        if (kind == 'a') {
+        if (kind == 'a' && count == 6) {
             add_arc(strokes, numbers);
         }
         for (int k = 0; kind == 'l' && k + 3 < count; k += 2) {

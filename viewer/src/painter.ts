@@ -64,7 +64,7 @@ export class Painter {
     private height = 0;
     private colour = new Uint32Array(0);
     private depth = new Float32Array(0);
-    private painted = { low: 0, high: 0 }; // rows that are not empty
+    private painted = { left: 0, right: 0, low: 0, high: 0 }; // pixels that are not empty
     private readonly places: Float32Array; // x, y in pixels, depth, pixels a metre; by point of a line
     private readonly across = new Uint32Array(WIDEST); // colours from side to side
     private readonly uniforms = {
@@ -106,7 +106,7 @@ export class Painter {
     paint(strokes: Strokes, camera: PerspectiveCamera, width: number, height: number): void {
         this.resize(width, height);
         const project = new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
-        this.painted = { low: height, high: 0 };
+        this.painted = { left: width, right: 0, low: height, high: 0 };
         const { lines, rods } = this.run;
         for (let line = 0; line < lines.length; line++) {
             const [rod, first, count, thick] = lines[line]!;
@@ -116,12 +116,12 @@ export class Painter {
                 this.line(strokes, first, count, radius, rod === strokes.selected);
             }
         }
-        const { low, high } = this.painted;
+        const { left, right, low, high } = this.painted;
         this.mesh.visible = high > low;
         this.uniforms.colours.value!.needsUpdate = this.mesh.visible;
         this.uniforms.depths.value!.needsUpdate = this.mesh.visible;
         this.uniforms.back.value.copy(project).invert();
-        this.uniforms.box.value.set(-1, (2 * low) / height - 1, 1, (2 * high) / height - 1);
+        this.uniforms.box.value.set((2 * left) / width - 1, (2 * low) / height - 1, (2 * right) / width - 1, (2 * high) / height - 1);
         this.uniforms.size.value.set(width, height, 2.5 * light.shadowTexel.value, 0);
     }
 
@@ -275,11 +275,17 @@ export class Painter {
             low = begin < low ? begin : low;
             high = end > high ? end : high;
         }
-        this.grow(isFlat ? low : from, isFlat ? high : to);
+        if (isFlat) {
+            this.grow(from, to, low, high);
+        } else {
+            this.grow(low, high, from, to);
+        }
     }
 
-    private grow(low: number, high: number): void {
+    private grow(left: number, right: number, low: number, high: number): void {
         const { painted } = this;
+        painted.left = left < painted.left ? left : painted.left;
+        painted.right = right > painted.right ? right : painted.right;
         painted.low = low < painted.low ? low : painted.low;
         painted.high = high > painted.high ? high : painted.high;
     }

@@ -75,7 +75,7 @@ export function showPanel(view: View, few: boolean, again: () => void): Switches
 export function paintScene(view: View | null): void {
     const style = getComputedStyle(document.documentElement);
     view?.solids.paint(style.getPropertyValue("--floor").trim(), style.getPropertyValue("--grid").trim());
-    view?.touch();
+    view?.setBack(style.getPropertyValue("--back-flat").trim());
 }
 
 export function startTheme(): void {

@@ -2,11 +2,11 @@
 //
 // Every shape is placed by its pose: position and quaternion of a frame. Cylinders and capsules lie
 // along their first axis. Octants are tinted in turn, so that one sees a ball roll. Planes, and the
-// ground where there is none, are large squares with a grid in round lengths that fades away and
+// ground where there is none, are large discs with a grid in round lengths that fades away and
 // takes the shadows.
 import {
-    BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, DoubleSide, Group, Matrix4,
-    Mesh, NoColorSpace, PlaneGeometry, Quaternion, ShaderMaterial, SphereGeometry, Vector3,
+    BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, CircleGeometry, Color, CylinderGeometry, DoubleSide, Group, Matrix4,
+    Mesh, NoColorSpace, Quaternion, ShaderMaterial, SphereGeometry, Vector3,
 } from "three";
 import type { Frame, Mesh as MeshData, RunInfo, SolidInfo } from "./protocol";
 import { LIGHT, SHADOW_LAYER, light } from "./shade";
@@ -53,7 +53,6 @@ float lines(vec2 p, float width) {
 }
 void main() {
     float far = clamp(1.0 - length(vOwn.xy) / fade, 0.0, 1.0);
-    if (far == 0.0) discard;
     far = far * far * (3.0 - 2.0 * far);
     float grid = max(0.45 * lines(vOwn.xy / spacing, 1.0), 0.9 * lines(vOwn.xy / (5.0 * spacing), 1.2));
     float shadow = lit(vPlace, 3.0);
@@ -104,14 +103,14 @@ function meshGeometry(data: MeshData): BufferGeometry {
     return flat;
 }
 
-function geometryOf(solid: SolidInfo, meshes: MeshData[]): BufferGeometry | null {
+function geometryOf(solid: SolidInfo, meshes: MeshData[], around: number): BufferGeometry | null {
     switch (solid.shape) {
         case "sphere":
-            return new SphereGeometry(solid.radius, 64, 40);
+            return new SphereGeometry(solid.radius, around, (5 * around) / 8);
         case "capsule":
-            return new CapsuleGeometry(solid.radius, solid.length, 16, 48).applyMatrix4(TURN_TO_X);
+            return new CapsuleGeometry(solid.radius, solid.length, around / 4, (3 * around) / 4).applyMatrix4(TURN_TO_X);
         case "cylinder":
-            return new CylinderGeometry(solid.radius, solid.radius, solid.length, 64).applyMatrix4(TURN_TO_X);
+            return new CylinderGeometry(solid.radius, solid.radius, solid.length, around).applyMatrix4(TURN_TO_X);
         case "box":
             return new BoxGeometry(...(solid.size as [number, number, number]));
         case "mesh":
@@ -145,7 +144,7 @@ export class Solids {
     private centre = new Vector3();
     spacing = 0.1;
 
-    constructor(run: RunInfo, meshes: MeshData[]) {
+    constructor(run: RunInfo, meshes: MeshData[], private readonly software: boolean) {
         run.rigids.forEach((info, index) => this.add("rigids", index, info, meshes));
         run.obstacles.forEach((info, index) => this.add("obstacles", index, info, meshes));
         this.ground = this.floor(false);
@@ -161,7 +160,7 @@ export class Solids {
             this.placed.push({ from, index, info, objects: [floor], extent: 0 });
             return;
         }
-        const geometry = geometryOf(info, meshes);
+        const geometry = geometryOf(info, meshes, this.software ? 32 : 64);
         if (!geometry) {
             return;
         }
@@ -185,7 +184,7 @@ export class Solids {
             uniforms: { ...this.floorUniforms, body: { value: body ? 1 : 0 } },
             vertexShader: VERTEX, fragmentShader: FLOOR_FRAGMENT, transparent: true, side: DoubleSide, depthWrite: body,
         });
-        const mesh = new Mesh(new PlaneGeometry(1, 1), material);
+        const mesh = new Mesh(new CircleGeometry(1, 64), material);
         mesh.frustumCulled = false;
         mesh.renderOrder = body ? -1 : -2;
         return mesh;
@@ -196,10 +195,11 @@ export class Solids {
         this.centre = centre.clone();
         this.spacing = roundDown(Math.max(radius, 1e-6) / 4);
         this.floorUniforms.spacing.value = this.spacing;
-        this.floorUniforms.fade.value = 7 * radius;
+        const reach = (this.software ? 4 : 7) * radius;
+        this.floorUniforms.fade.value = reach;
         for (const floor of [...this.floors, this.ground]) {
             floor.geometry.dispose();
-            floor.geometry = new PlaneGeometry(14 * radius, 14 * radius);
+            floor.geometry = new CircleGeometry(reach, 64);
         }
         this.ground.position.set(centre.x, centre.y, lowest - 1e-3 * radius);
         this.snap(this.ground.position);

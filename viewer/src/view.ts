@@ -10,7 +10,7 @@ import { Shadow, light } from "./shade";
 import { Solids } from "./solids";
 
 // Without a graphics card, drawing takes a hundred times as long: no smoothing of edges, strands by
-// painter.ts, a smaller shadow map, and no more pixels than the window has. While things move, shadows
+// painter.ts, coarser balls, a smaller ground and shadow map, and no more pixels than the window has. While things move, shadows
 // have hard edges and follow every fourth picture. Where that is still not enough, with or without a
 // card, moving pictures get fewer pixels. What rests gets the full quality back.
 function isSoftware(): boolean {
@@ -65,16 +65,24 @@ export class View {
 
     constructor(readonly canvas: HTMLCanvasElement, private readonly run: RunInfo, meshes: MeshData[]) {
         this.software = isSoftware();
-        this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: true, powerPreference: "high-performance" });
+        this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: !this.software, powerPreference: "high-performance" });
         this.renderer.setClearColor(0, 0);
         this.camera = new OrbitCamera(canvas);
         this.camera.onChange = () => this.touch();
         this.shadow = new Shadow(this.software ? 512 : 2048);
         this.rods = new Rods(run, lutTexture("rods", run.rods.length), this.software);
-        this.solids = new Solids(run, meshes);
+        this.solids = new Solids(run, meshes, this.software);
         this.values = new Float32Array(run.pointCount);
         this.scene.add(this.solids.group, this.rods.group, this.contacts.group, this.pull);
         this.resize();
+    }
+
+    /** The colour behind the scene where the picture is not laid over the page. */
+    setBack(colour: string): void {
+        if (this.software) {
+            this.renderer.setClearColor(colour, 1);
+        }
+        this.touch();
     }
 
     touch(): void {
