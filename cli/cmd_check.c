@@ -172,7 +172,7 @@ static CliStatus try_steps(const FilScene *scene, FilStage *stage, Warnings *war
         warn(warnings, "%d of the first %d steps did not converge (residual %.1e)", unconverged,
              TRIED_STEPS, residual);
     }
-    return CLI_FINE;
+    return cli_is_interrupted() ? CLI_INTERRUPTED : CLI_FINE;
 }
 
 // --- the report ----------------------------------------------------------------------------------

@@ -1049,6 +1049,10 @@ static void bad_definitions_are_refused_by_name(void) {
     CHECK(fil_world_create(&def, NULL, &world, &error) == FIL_E_ARGUMENT);
     CHECK(strstr(error.text, "max_halvings is 21") != NULL);
     def = fil_world_def_default();
+    def.solver.thread_count = -5;
+    CHECK(fil_world_create(&def, NULL, &world, &error) == FIL_E_ARGUMENT);
+    CHECK(strcmp(error.text, "thread_count is -5; it must not be negative") == 0);
+    def = fil_world_def_default();
     world = make_world(&def, 0.3, 0.0);
     CHECK(fil_world_set_friction(world, 0, 0, -1.0, &error) == FIL_E_ARGUMENT);
     CHECK(strstr(error.text, "mu is -1") != NULL);

@@ -320,7 +320,8 @@ static FilStatus check_range(const FilResult *result, int64_t first, int64_t cou
     }
     if (first < 0 || count < 0 || first > held - count) {
         return fil_fail(error, FIL_E_ARGUMENT, "%s has %lld %s; number %lld is not among them",
-                        result->path, (long long)held, what, (long long)(first + count - 1));
+                        result->path, (long long)held, what,
+                        (long long)(first < 0 ? first : first + count - 1));
     }
     return FIL_OK;
 }

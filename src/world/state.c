@@ -118,7 +118,13 @@ static FilStatus check_sleep(const FilWorld *world, const double *state, int64_t
 static FilStatus check_state(const FilWorld *world, const double *state, int64_t count,
                              FilError *error) {
     int64_t least = count_joints(world);
-    if (count < least || !is_index(state[2], INT32_MAX) || !is_index(state[3], INT32_MAX) ||
+    for (int k = 2; k < 4 && count >= least; k++) {
+        if (!is_index(state[k], INT32_MAX)) {
+            return fil_fail(error, FIL_E_ARGUMENT, "state[%d] is %g; it must count contacts", k,
+                            state[k]);
+        }
+    }
+    if (count < least ||
         count != least + PER_CONTACT * (int64_t)state[2] + PER_KEPT * (int64_t)state[3]) {
         return fil_fail(error, FIL_E_ARGUMENT,
                         "a state of %lld numbers does not fit this world, which has %lld without "

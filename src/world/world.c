@@ -71,6 +71,10 @@ static FilStatus check_def(const FilWorldDef *def, FilError *error) {
                         "FilFrictionLaw",
                         (int)def->contact, (int)def->law);
     }
+    if (def->solver.thread_count < 0) {
+        return fil_fail(error, FIL_E_ARGUMENT, "thread_count is %d; it must not be negative",
+                        def->solver.thread_count);
+    }
     if (!(def->margin >= 0.0 && isfinite(def->margin))) {
         return fil_fail(error, FIL_E_ARGUMENT, "margin is %g; it must be 0 or positive",
                         def->margin);
