@@ -614,6 +614,9 @@ async function aLiveWorldIsSteeredAndPulled() {
     await until(page, () => window.filum.state().server.running);
     await page.locator("#scrub").fill("1");
     await until(page, () => !window.filum.state().atNow && window.filum.state().index === 1);
+    const count = () => page.evaluate(() => Number(document.querySelector("#clock").textContent.split(" / ")[1]));
+    const seen = await count();
+    await until(page, (n) => Number(document.querySelector("#clock").textContent.split(" / ")[1]) > n, seen); // it keeps up
     await page.click("#do-now");
     await until(page, () => window.filum.state().atNow && window.filum.state().index === 0xffffffff);
     await tidy(page);
