@@ -178,6 +178,7 @@ class App {
         scrub.max = String(Math.max(0, player.count - 1));
         scrub.value = String(this.atNow ? Math.max(0, player.count - 1) : player.current);
         byId<HTMLSelectElement>("speed").value = String(player.speed);
+        byId<HTMLSelectElement>("speed").disabled = this.atNow; // it is that of a replay
         byId("do-now").hidden = !this.run.live;
         byId("do-now").setAttribute("aria-pressed", String(this.atNow));
         byId("do-loop").setAttribute("aria-pressed", String(player.loop));
