@@ -243,7 +243,10 @@ class App {
         };
         if (this.live) {
             camera.claim = (x, y) => (this.atNow ? this.live!.claim(x, y) : null);
-            this.live.onError = (error) => this.fail(error);
+            this.live.onError = (error) => {
+                dismissed = null; // a new order, a new answer
+                this.fail(error);
+            };
             this.live.onOrder = () => {
                 this.showPlayer();
                 if (this.refused) { // what was refused before is of no interest any more
