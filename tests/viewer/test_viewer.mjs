@@ -141,6 +141,7 @@ async function theRodsAreWhereTheyShouldBe() {
 
 async function playingGoesThroughTheFramesAndEnds() {
     const page = await ready(run.url);
+    assert.equal(await page.inputValue("#speed"), "0.25"); // 1.18 s in about 5, at no less than 8 frames a second
     await page.selectOption("#speed", "4");
     await page.click("#do-play");
     await until(page, () => window.filum.state().frame > 0);
