@@ -75,6 +75,7 @@ typedef struct Run {
     int tenths;        // of the run, told by plain lines
     int warning_count; // logged
     bool idle;         // it had come to its end already
+    int folders_made;  // for its files
     CliLive session;   // of somebody who watches
 } Run;
 
@@ -646,7 +647,7 @@ static CliStatus prepare(Run *run) {
         run->last_step = (int64_t)steps;
         status = check_folder(run);
     }
-    if (status == CLI_FINE && !cli_make_folder(run->folder)) {
+    if (status == CLI_FINE && !cli_make_folders(run->folder, &run->folders_made)) {
         cli_say("%s: cannot write there: %s", run->folder, strerror(errno));
         status = CLI_BAD_FILE;
     }
@@ -765,6 +766,9 @@ static CliStatus run_run(const CliVerb *verb, int argc, char **argv) {
     cli_catch_interrupt();
     if (status == CLI_FINE) {
         status = begin(&run);
+        if (status != CLI_FINE) { // nothing was begun: no folder stays that has nothing in it
+            cli_unmake_folders(run.folder, run.folders_made);
+        }
     }
     if (status == CLI_FINE) {
         status = finish(&run, take_steps(&run));

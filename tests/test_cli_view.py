@@ -383,7 +383,7 @@ def a_port_in_use_is_told():
         fails(3, f"port {server.port} is in use", "view", "fake.h5", "--port", str(server.port))
         fails(3, f"port {server.port} is in use", "run", write(), "--live", "--port",
               str(server.port))
-        assert not os.path.exists("runs/scene/result.h5")
+        assert not os.path.exists("runs/scene")  # nothing was begun, and nothing is left
         server.end()
     with Server("view", fake("again.h5"), "--port", str(server.port)) as again:
         assert again.port == server.port and again.token != server.token

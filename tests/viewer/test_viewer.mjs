@@ -141,6 +141,7 @@ async function theRodsAreWhereTheyShouldBe() {
 
 async function playingGoesThroughTheFramesAndEnds() {
     const page = await ready(run.url);
+    assert.equal(await page.inputValue("#speed"), "0.25"); // 1.18 s in about 5, at no less than 8 frames a second
     await page.selectOption("#speed", "4");
     await page.click("#do-play");
     await until(page, () => window.filum.state().frame > 0);
@@ -442,7 +443,24 @@ async function helpThemeAndSwitchesWork() {
     const page = await ready(run.url);
     await press(page, "?");
     assert.ok(await page.isVisible("#help"));
-    await page.click("#help button");
+    await page.keyboard.press("Escape");
+    assert.ok(!(await page.isVisible("#help")), "Esc closes the help");
+    for (const [width, height] of [[390, 844], [800, 600]]) {
+        await page.setViewportSize({ width, height });
+        await page.click("#do-help");
+        const close = await page.locator("#help button").boundingBox(), first = await page.locator("#help kbd").first().boundingBox();
+        assert.ok(close.y >= 0 && close.y + close.height < height, "Close is in the window");
+        assert.ok(first.y > close.y && first.y < close.y + 100, "the help begins at its top");
+        await page.click("#help button");
+    }
+    await page.setViewportSize({ width: 900, height: 600 });
+    await press(page, "l");
+    assert.equal(await page.getAttribute("#do-loop", "aria-pressed"), "true", "that it plays again and again is seen");
+    await press(page, "l");
+    const few = await page.evaluate(() => [...document.querySelectorAll("canvas.plot")].map((plot) => plot.dataset.ticks)
+        .filter((ticks) => ticks.split(" | ").some((axis) => axis.split(", ").length < 2)));
+    assert.deepEqual(few, [], "every axis has two numbers or more");
+    await press(page, "f");
     const dark = (await shot(page)).at(20, 300);
     await page.click("#do-theme");
     const light = (await shot(page)).at(20, 300);
@@ -484,6 +502,48 @@ async function aLostConnectionShowsAndComesBack() {
     await stop(second.child);
 }
 
+async function aHangingServerIsLostAndComesBack() {
+    const { url, child } = await standIn();
+    const page = await ready(url);
+    child.kill("SIGSTOP");
+    await until(page, () => window.filum.state().lost);
+    assert.match(await page.textContent("#banner"), /connection.*lost/);
+    await page.click("#banner-close");
+    assert.ok(!(await page.isVisible("#banner")), "who has read it can close it");
+    child.kill("SIGCONT");
+    await until(page, () => !window.filum.state().lost);
+    await page.context().close();
+    await stop(child);
+}
+
+async function aServerStartedAnewHasAnotherAddress() {
+    const first = await standIn("--token", "one");
+    const page = await ready(first.url);
+    await stop(first.child);
+    const second = await standIn("--token", "two", "--port", new URL(first.url).port);
+    await until(page, () => /started anew: open the address/.test(document.querySelector("#banner").textContent));
+    await page.setViewportSize({ width: 390, height: 844 });
+    const banner = await page.locator("#banner").boundingBox();
+    for (const id of ["#tools", "#bar", "#panel"]) {
+        const box = await page.locator(id).boundingBox();
+        assert.ok(banner.y >= box.y + box.height || banner.y + banner.height <= box.y, `the banner does not cover ${id}`);
+    }
+    await page.context().close();
+    await stop(second.child);
+}
+
+async function aClickedBodyShowsWhereItIsAndWhatPressesOnIt() {
+    const page = await ready(run.url);
+    await page.evaluate(() => window.filum.goto(10));
+    const hit = await page.evaluate(() => {
+        const at = window.filum.project(window.filum.array("rigids").slice(0, 3));
+        return window.filum.pickAt(at.x, at.y)?.from === "rigids" ? at : null;
+    });
+    await page.locator("#view").click({ position: hit });
+    await until(page, () => /place160, -100, .* mmspeed[\d.]+ m?m\/scontacts0, 0 presscontact force on it0 N/.test(document.querySelector("#selected").textContent));
+    await tidy(page);
+}
+
 async function aPhoneHasRoomForTheRods() {
     const page = await ready(run.url, { viewport: { width: 390, height: 760 }, hasTouch: true, isMobile: true });
     assert.ok(!(await page.isVisible("#panel")), "the panel is closed at first");
@@ -491,9 +551,21 @@ async function aPhoneHasRoomForTheRods() {
         const box = await page.locator(id).boundingBox();
         assert.ok(box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 760, `${id} is in the window`);
     }
+    await page.evaluate(() => window.filum.setColour("tension"));
     await page.locator("#do-panel").tap();
     assert.ok(await page.isVisible("#panel"));
+    await drawn(page);
+    const panel = await page.locator("#panel").boundingBox(), legend = await page.locator("#legend").boundingBox();
+    assert.ok(panel.height <= 0.45 * 760 + 1, `the panel takes ${panel.height} of 760`);
+    assert.ok(legend.y + legend.height <= panel.y, "the legend stays above it");
+    for (let i = 0; i < 41 * POINTS; i += 64) {
+        const { x, y } = await projected(page, i);
+        assert.ok(x > 0 && x < 390 && y > 0 && y < panel.y, "and so do the rods");
+    }
+    const [clock, speed] = [await page.locator("#clock").boundingBox(), await page.locator("#speed").boundingBox()];
+    assert.ok(clock.y >= speed.y + speed.height || clock.x + clock.width <= speed.x, "the clock is clear of the speed");
     await page.locator("#do-panel").tap();
+    await drawn(page);
     const p = await projected(page, 40 * POINTS + 8);
     await page.touchscreen.tap(p.x, p.y);
     await until(page, () => window.filum.state().selectedRod === 40);
@@ -531,11 +603,21 @@ async function aLiveWorldIsSteeredAndPulled() {
         const s = window.filum.state().server;
         return s.gravity[2] === -1.6 && s.wind[0] === 3 && s.friction[1].mu === 0.8;
     });
-    await pull(page, 40 * POINTS + 20);
+    const z = page.locator("[aria-label='Gravity along z']");
+    await z.fill("");
+    await z.press("Enter");
+    assert.equal(await z.inputValue(), "-1.6", "what was emptied comes back");
+    await z.fill("-1e12");
+    await z.press("Enter");
+    await until(page, () => window.filum.state().server.gravity[2] === -1e12 && document.querySelector("[aria-label='Gravity along z']").value === "-1e12");
+    await pull(page, 40 * POINTS + 20, () => until(page, () => /paused: it moves when you go on/.test(document.querySelector("#note").textContent)));
     await page.locator("#live button", { hasText: "Go on" }).click();
     await until(page, () => window.filum.state().server.running);
     await page.locator("#scrub").fill("1");
     await until(page, () => !window.filum.state().atNow && window.filum.state().index === 1);
+    const count = () => page.evaluate(() => Number(document.querySelector("#clock").textContent.split(" / ")[1]));
+    const seen = await count();
+    await until(page, (n) => Number(document.querySelector("#clock").textContent.split(" / ")[1]) > n, seen); // it keeps up
     await page.click("#do-now");
     await until(page, () => window.filum.state().atNow && window.filum.state().index === 0xffffffff);
     await tidy(page);
@@ -620,6 +702,7 @@ async function programPausesWhereItFailsAndAtItsEnd() {
     await page.locator("[aria-label='Gravity along z']").fill("1e9");
     await page.locator("[aria-label='Gravity along z']").press("Enter");
     await until(page, () => /at most 100000/.test(document.querySelector("#banner").textContent));
+    await until(page, () => document.querySelector("[aria-label='Gravity along z']").value === "-1e12"); // what the world has
     await page.locator("[aria-label='Gravity along z']").fill("-9.81");
     await page.locator("[aria-label='Gravity along z']").press("Enter");
     await page.locator("#live button", { hasText: "Go on" }).click();
@@ -629,6 +712,8 @@ async function programPausesWhereItFailsAndAtItsEnd() {
     page.on("dialog", (dialog) => void dialog.accept());
     await page.locator("#live button", { hasText: "End" }).click();
     await until(page, () => /has ended, and Filum with it/.test(document.querySelector("#banner").textContent));
+    assert.ok(await page.locator("[aria-label='Gravity along z']").isDisabled(), "nothing is left to be changed");
+    assert.equal(await page.getAttribute("#do-play", "aria-label"), "Play");
     assert.equal(await ended(child), 0);
     await page.context().close();
 }
@@ -641,6 +726,7 @@ const TESTS = [
     hundredsOfHairsAreWhereTheyShouldBe, everyColourHasItsLegendAndChangesThePicture, aColourIsTheNumberThatItSays,
     greenSticksAndOrangeSlides, aRibbonIsFlatAndAsWideAsItIs, twoFingersComeCloser, theScaleBarIsAsLongAsItSays, aClickedRodShowsItsNumbersAndCurves, aClickedContactShowsItsCone,
     theCameraTurnsMovesComesCloserAndFits, helpThemeAndSwitchesWork, aBrokenRunIsAMessage, aLostConnectionShowsAndComesBack,
+    aHangingServerIsLostAndComesBack, aServerStartedAnewHasAnotherAddress, aClickedBodyShowsWhereItIsAndWhatPressesOnIt,
     aPhoneHasRoomForTheRods, aRunLargerThanMemoryStreams, aLiveWorldIsSteeredAndPulled,
 ];
 if (PROGRAM && spawnSync(PROGRAM, ["view", "--help"]).status === 0) {

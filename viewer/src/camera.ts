@@ -34,6 +34,7 @@ export class OrbitCamera {
     private travelled = 0;
     private sceneRadius = 1;
     private inset = { top: 0, right: 0, bottom: 0 }; // pixels that panels cover
+    private fitted: { low: Vector3; high: Vector3; target: Vector3; distance: number } | null = null;
 
     constructor(private readonly canvas: HTMLCanvasElement) {
         this.camera.up.set(0, 0, 1);
@@ -150,8 +151,17 @@ export class OrbitCamera {
         return new Vector2((this.canvas.clientWidth - right) / 2, (this.canvas.clientHeight - bottom + top) / 2);
     }
 
+    /** What panels cover now; who saw the whole of the scene goes on seeing it. */
     setInset(inset: { top: number; right: number; bottom: number }): void {
+        const { top, right, bottom } = this.inset;
+        if (inset.top === top && inset.right === right && inset.bottom === bottom) {
+            return;
+        }
         this.inset = inset;
+        const all = this.fitted;
+        if (all && all.distance === this.distance && all.target.equals(this.target)) {
+            this.fit(all.low, all.high);
+        }
         this.onChange();
     }
 
@@ -174,6 +184,7 @@ export class OrbitCamera {
             distance = Math.max(distance, p.dot(back) + Math.max(Math.abs(p.dot(side)) / h, Math.abs(p.dot(up)) / v));
         }
         this.distance = 1.14 * distance;
+        this.fitted = { low: low.clone(), high: high.clone(), target: this.target.clone(), distance: this.distance };
         this.onChange();
     }
 

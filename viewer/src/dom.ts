@@ -37,7 +37,10 @@ export function slider(
     input.value = String(limits.value);
     input.setAttribute("aria-label", label);
     const output = make("output", {}, text(limits.value));
+    let moving = false; // a hand is on it
+    input.addEventListener("change", () => (moving = false));
     input.addEventListener("input", () => {
+        moving = true;
         output.textContent = text(Number(input.value));
         change(Number(input.value));
     });
@@ -45,10 +48,15 @@ export function slider(
         row: make("div", { className: "row", title }, make("span", {}, label), input, output),
         input,
         set(value: number) {
-            if (document.activeElement !== input) {
+            if (!moving) {
                 input.value = String(value);
                 output.textContent = text(value);
             }
         },
     };
+}
+
+/** Text in which words with hyphens in front, options of the program, do not break: it can be copied as it is. */
+export function whole(text: string): Child[] {
+    return text.split(/(\S*--\S+)/).map((part, i) => (i % 2 === 1 ? make("span", { className: "whole" }, part) : part));
 }

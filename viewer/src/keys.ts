@@ -29,6 +29,9 @@ export function bindKeys(table: Key[], also: (key: string) => void): void {
         if (typing || pressing || at instanceof HTMLSelectElement || event.ctrlKey || event.metaKey || event.altKey) {
             return;
         }
+        if (byId<HTMLDialogElement>("help").open && event.key !== "?" && event.key !== "h") {
+            return; // its own: Esc closes it, arrows and space scroll it
+        }
         if (at.id === "scrub" && event.key.startsWith("Arrow")) {
             return;
         }

@@ -8,10 +8,11 @@ import { Vector3 } from "three";
 import type { Drag } from "./camera";
 import { byId, make, slider } from "./dom";
 import type { Grab, Order, Server, State } from "./protocol";
-import { withUnit } from "./units";
+import { compact, withUnit } from "./units";
 import type { View } from "./view";
 
 const TWIST_STEP = Math.PI / 12;
+const PACE_OVER = 3000; // ms, over which the world's clock is held against ours
 
 /** The newest of some orders, one under way at a time. */
 class Newest {
@@ -87,27 +88,50 @@ export class Live {
         this.pauseButton.textContent = on ? "Pause" : "Go on";
     }
 
+    // A field shows what the world has, except while somebody types in it: what is emptied, no number,
+    // or refused gives way to the world's. What was not typed is sent with all its digits.
     private vectorRow(label: string, unit: string, key: "gravity" | "wind"): HTMLElement {
-        const inputs = ["x", "y", "z"].map((axis) => {
-            const input = make("input", { type: "number", step: "any", value: "0", title: `${label} along ${axis}, ${unit}` });
+        let world = [0, 0, 0];
+        const fields = ["x", "y", "z"].map((axis) => {
+            const input = make("input", { type: "number", step: "any", value: "0" });
             input.setAttribute("aria-label", `${label} along ${axis}`);
+            return { input, axis, edits: 0, typing: false };
+        });
+        const show = () => fields.forEach(({ input, axis, typing }, k) => {
+            const text = compact(world[k]!);
+            if (!typing && input.value !== text) {
+                input.value = text;
+            }
+            input.title = `${label} along ${axis}: ${world[k]} ${unit}`;
+            input.disabled = this.ended;
+        });
+        fields.forEach((field, k) => {
+            const { input } = field;
+            const settle = (edits: number) => {
+                field.typing &&= field.edits !== edits;
+                show();
+            };
+            input.addEventListener("input", () => {
+                field.typing = true;
+                field.edits++;
+            });
+            input.addEventListener("blur", () => settle(field.edits));
+            input.addEventListener("keydown", (event) => event.key === "Escape" && settle(field.edits));
             input.addEventListener("change", () => {
-                const value = inputs.map((each) => Number(each.value));
-                if (value.every(Number.isFinite)) {
-                    this.put(key, { do: key, value });
+                const typed = input.value.trim() === "" ? NaN : Number(input.value);
+                const edits = field.edits;
+                if (Number.isFinite(typed) && field.typing) {
+                    void this.send({ do: key, value: world.map((old, j) => (j === k ? typed : old)) }).then(() => settle(edits));
+                } else {
+                    settle(edits);
                 }
             });
-            return input;
         });
         this.setters.push((state) => {
-            const value = state[key];
-            inputs.forEach((input, k) => {
-                if (value && document.activeElement !== input) {
-                    input.value = String(Number(value[k]!.toPrecision(4)));
-                }
-            });
+            world = state[key] ?? world;
+            show();
         });
-        return make("div", { className: "row", title: `${label}, ${unit}` }, make("span", {}, `${label}, ${unit}`), make("div", { className: "triple" }, ...inputs));
+        return make("div", { className: "row" }, make("span", {}, `${label}, ${unit}`), make("div", { className: "triple" }, ...fields.map(({ input }) => input)));
     }
 
     private buildPanel(): void {
@@ -117,15 +141,15 @@ export class Live {
         step.addEventListener("click", () => this.step());
         stop.addEventListener("click", () => {
             if (window.confirm("End the run?")) {
-                void this.send({ do: "stop" }).then(() => (this.ended = true));
+                void this.send({ do: "stop" }).then(() => this.end());
             }
         });
         const friction = make("div");
         this.setters.push((state) => this.frictionRows(friction, state));
         const buttons = [this.pauseButton, step, stop];
         const hint = make("p", { className: "hint" });
-        this.setters.push(({ growing }) => { // at the scene's end it may go on
-            this.ended = !growing;
+        this.setters.unshift(({ growing }) => { // at the scene's end it may go on
+            this.ended ||= !growing;
             buttons.forEach((button) => (button.disabled = this.ended));
             hint.textContent = this.ended
                 ? "The run has ended. What it recorded can be played."
@@ -141,7 +165,7 @@ export class Live {
     }
 
     private pairs = "";
-    private sliders: { set(value: number): void }[] = [];
+    private sliders: { set(value: number): void; input: HTMLInputElement }[] = [];
 
     private frictionRows(into: HTMLElement, state: State): void {
         const list = state.friction ?? [];
@@ -150,18 +174,54 @@ export class Live {
             this.pairs = pairs;
             const made = list.map(({ a, b, mu }) => slider(
                 a === b ? `Friction ${a}` : `Friction ${a} on ${b}`, "Coefficient of friction",
-                { min: 0, max: Math.max(1.5, mu), step: 0.01, value: mu }, (value) => value.toFixed(2),
+                { min: 0, max: Math.max(1.5, mu), step: 0.01, value: mu }, compact,
                 (value) => this.put(`friction ${a} ${b}`, { do: "friction", a, b, mu: value })));
             this.sliders = made;
             into.replaceChildren(...made.map(({ row }) => row));
         }
         list.forEach(({ mu }, i) => this.sliders[i]?.set(mu));
+        this.sliders.forEach(({ input }) => (input.disabled = this.ended));
     }
 
     update(state: State): void {
-        this.setRunning(state.running);
+        this.last = state;
         this.setters.forEach((set) => set(state));
+        this.setRunning(state.running && !this.ended);
+        this.showPace(state);
         this.showForce(state.grab ?? null);
+    }
+
+    /** The run is over: nothing can be changed any more. */
+    end(): void {
+        this.ended = true;
+        if (this.last) {
+            this.update({ ...this.last, growing: false, running: false });
+        }
+        this.onOrder();
+    }
+
+    private last: State | null = null;
+    private paces: { clock: number; time: number }[] = [];
+    private paceText = "";
+    pace = 1; // seconds of the world in one of ours
+
+    // how fast the world's clock runs, over the last seconds in which it ran
+    private showPace(state: State): void {
+        const clock = performance.now();
+        this.paces = this.running ? this.paces.filter((at) => clock - at.clock <= PACE_OVER) : [];
+        const first = this.paces[0];
+        if (first && clock - first.clock > 0.3 * PACE_OVER) {
+            const pace = (1000 * (state.time - first.time)) / (clock - first.clock);
+            this.paceText = pace > 0 ? `${Number(pace.toPrecision(2))}× real time` : "a step takes long";
+            this.pace = pace;
+        } else if (!this.running) {
+            this.pace = 1;
+            this.paceText = this.ended ? "ended" : "paused";
+        }
+        if (this.running) {
+            this.paces.push({ clock, time: state.time });
+        }
+        byId("pace").textContent = this.paceText;
     }
 
     private showForce(grab: Grab | null): void {
@@ -171,10 +231,11 @@ export class Live {
         }
         const at = this.view.camera.project(this.target.x, this.target.y, this.target.z);
         note.hidden = false;
-        note.style.left = `${Math.min(at.x + 16, window.innerWidth - 150)}px`;
-        note.style.top = `${Math.max(8, at.y - 48)}px`;
         const force = grab ? Math.hypot(...(grab.force as [number, number, number])) : 0;
-        note.textContent = `force  ${withUnit(force, "N")}\ntorque ${withUnit(grab?.torque ?? 0, "N m")}`;
+        note.textContent = `force  ${withUnit(force, "N")}\ntorque ${withUnit(grab?.torque ?? 0, "N m")}`
+            + (this.running ? "" : "\npaused: it moves when you go on");
+        note.style.left = `${Math.max(8, Math.min(at.x + 16, window.innerWidth - note.offsetWidth - 8))}px`;
+        note.style.top = `${Math.max(8, at.y - 8 - note.offsetHeight)}px`;
     }
 
     /** A drag that begins here pulls, if there is a rod. */

@@ -6,12 +6,12 @@
 // a sentence in the banner; a lost connection is tried again until it is back.
 import { drawAxes, drawScale, Legend } from "./overlays";
 import { FrameStore } from "./frames";
-import { byId, make } from "./dom";
+import { byId, make, whole } from "./dom";
 import { bindKeys } from "./keys";
 import { Live } from "./live";
 import { aboutText, colourButtons, isNarrow, openPanel, paintScene, showPanel, startPanel, startTheme, toggleTheme } from "./panel";
 import { Player, SPEEDS } from "./player";
-import { Lost, Refused, Server, type ArrayName, type Frame, type RunInfo, type State } from "./protocol";
+import { Lost, Refused, Renewed, Server, type ArrayName, type Frame, type RunInfo, type State } from "./protocol";
 import { ALONG_NEEDS, Selected } from "./selected";
 import { TimePlots } from "./timeplots";
 import { View } from "./view";
@@ -26,12 +26,22 @@ const PAUSE_ICON = "M6 4h3v12H6zM12 4h3v12h-3z";
 
 const server = new Server(document.baseURI.replace(/[^/]*([?#].*)?$/, ""));
 
+let dismissed: string | null = null; // what was read, and closed
+
 function say(text: string | null, isError = false): void {
     const banner = byId("banner");
-    banner.hidden = text === null;
-    banner.textContent = text ?? "";
+    dismissed = text === dismissed ? dismissed : null;
+    banner.hidden = text === null || text === dismissed;
+    if (byId("banner-text").textContent !== text) {
+        byId("banner-text").replaceChildren(...whole(text ?? ""));
+    }
     banner.classList.toggle("error", isError);
 }
+
+byId("banner-close").addEventListener("click", () => {
+    dismissed = byId("banner-text").textContent;
+    byId("banner").hidden = true;
+});
 
 function sentence(error: unknown): string {
     return error instanceof Error ? error.message : String(error);
@@ -52,6 +62,7 @@ class App {
     lost = false;
     private refused = false; // the banner says why an order was not taken
     private asking = false;
+    private speedChosen = false; // by hand
     private nowTime = NaN;
     private readonly markColour: (name: string) => void;
 
@@ -66,7 +77,8 @@ class App {
         this.markColour("rod");
         document.title = `${run.name || "run"} - Filum`;
         byId("name").textContent = run.name || "Filum";
-        byId("look").textContent = run.look;
+        byId("look").replaceChildren(...whole(run.look));
+        byId("sec-colour").hidden = run.rods.length === 0; // nothing to colour
         byId("about").textContent = aboutText(run);
         this.bindPlayer();
         this.bindView();
@@ -75,7 +87,7 @@ class App {
     }
 
     get needs(): ArrayName[] {
-        const more = this.selected.rod >= 0 ? ALONG_NEEDS : [];
+        const more: ArrayName[] = this.selected.rod >= 0 ? ALONG_NEEDS : this.selected.solid ? ["contacts"] : [];
         return [...new Set([...this.view.needs, ...more])];
     }
 
@@ -93,6 +105,7 @@ class App {
         this.view.show(frame);
         this.legend.draw();
         this.selected.update(frame);
+        this.showSolid(frame);
         if (this.view.selectedContact) {
             const there = frame.arrays.contacts !== undefined && this.view.contacts.group.children[1]!.visible;
             this.selected.showContact(this.view.selectedContact, there);
@@ -102,10 +115,28 @@ class App {
         this.showClock(frame);
     }
 
+    // the speed of a body is that between this frame and the one beside it
+    private showSolid(frame: Frame): void {
+        if (!this.selected.solid) {
+            return;
+        }
+        if (this.atNow) {
+            this.selected.updateSolid(frame, null);
+            return;
+        }
+        const k = frame.index > 0 ? frame.index - 1 : 1;
+        const known = k < this.player.count ? this.store.peek(k) : undefined;
+        this.selected.updateSolid(frame, known ?? null);
+        if (!known && k < this.player.count && !this.player.playing) {
+            void this.store.get(k).then((other) => this.view.frame === frame && this.selected.updateSolid(frame, other), () => {});
+        }
+    }
+
     private showClock(frame: Frame): void {
         const end = this.player.count > 0 ? this.player.times[this.player.count - 1]! : 0;
         const digits = Math.max(0, Math.min(5, 3 - Math.floor(Math.log10(Math.max(end, frame.time, 1e-3)))));
-        const place = this.atNow ? `step ${frame.step}` : `${this.player.current + 1} / ${this.player.count}`;
+        const slow = this.live && this.live.pace < 0.9 ? `, ${Number(this.live.pace.toPrecision(2))}×` : "";
+        const place = this.atNow ? `step ${frame.step}${slow}` : `${this.player.current + 1} / ${this.player.count}`;
         byId("clock").replaceChildren(`${frame.time.toFixed(digits)} s`, make("small", {}, place));
     }
 
@@ -126,7 +157,8 @@ class App {
         });
         const speed = byId<HTMLSelectElement>("speed");
         speed.append(...SPEEDS.map((s) => make("option", { value: String(s) }, s >= 1 ? `${s}×` : `1/${Math.round(1 / s)}×`)));
-        speed.addEventListener("change", () => (player.speed = Number(speed.value)));
+        speed.addEventListener("change", () => this.setSpeed(Number(speed.value)));
+        byId("do-loop").addEventListener("click", () => this.toggleLoop());
         byId("do-play").addEventListener("click", () => this.playOrPause());
         byId("do-back").addEventListener("click", () => this.step(-1));
         byId("do-next").addEventListener("click", () => this.step(1));
@@ -139,27 +171,41 @@ class App {
 
     private showPlayer(): void {
         const { player } = this;
-        const running = this.atNow ? this.state?.running ?? true : player.playing;
+        const running = this.atNow ? (this.state?.running ?? true) && !this.live?.ended : player.playing;
         byId("play-icon").setAttribute("d", running ? PAUSE_ICON : PLAY_ICON);
         byId("do-play").setAttribute("aria-label", running ? "Pause" : "Play");
         const scrub = byId<HTMLInputElement>("scrub");
         scrub.max = String(Math.max(0, player.count - 1));
         scrub.value = String(this.atNow ? Math.max(0, player.count - 1) : player.current);
         byId<HTMLSelectElement>("speed").value = String(player.speed);
+        byId<HTMLSelectElement>("speed").disabled = this.atNow; // it is that of a replay
         byId("do-now").hidden = !this.run.live;
         byId("do-now").setAttribute("aria-pressed", String(this.atNow));
+        byId("do-loop").setAttribute("aria-pressed", String(player.loop));
+    }
+
+    private setSpeed(speed: number): void {
+        this.player.speed = speed;
+        this.speedChosen = true;
+        this.showPlayer();
+    }
+
+    private toggleLoop(): void {
+        this.player.loop = !this.player.loop;
+        this.showPlayer();
     }
 
     playOrPause(): void {
-        if (this.atNow && this.live) {
+        if (this.atNow && this.live && !this.live.ended) {
             this.live.toggle();
         } else {
+            this.atNow = false;
             this.player.playing ? this.player.pause() : this.player.play();
         }
     }
 
     step(by: number): void {
-        if (this.atNow && this.live && by > 0) {
+        if (this.atNow && this.live && !this.live.ended && by > 0) {
             this.live.step();
             return;
         }
@@ -197,8 +243,12 @@ class App {
         };
         if (this.live) {
             camera.claim = (x, y) => (this.atNow ? this.live!.claim(x, y) : null);
-            this.live.onError = (error) => this.fail(error);
+            this.live.onError = (error) => {
+                dismissed = null; // a new order, a new answer
+                this.fail(error);
+            };
             this.live.onOrder = () => {
+                this.showPlayer();
                 if (this.refused) { // what was refused before is of no interest any more
                     this.refused = false;
                     say(this.state?.error ?? null);
@@ -246,6 +296,8 @@ class App {
             }
         } else {
             selected.showSolid(hit.from, hit.index);
+            this.showSolid(view.frame);
+            this.refresh();
         }
         byId("sec-selected").scrollIntoView({ block: "nearest" });
     }
@@ -272,16 +324,24 @@ class App {
         const help = () => {
             const dialog = byId<HTMLDialogElement>("help");
             dialog.open ? dialog.close() : dialog.showModal();
+            byId("help-body").scrollTop = 0;
         };
         const room = () => {
             this.plots.redraw();
-            const covered = isNarrow() || byId("panel").classList.contains("closed") ? 0 : byId("panel").offsetWidth + 14;
+            const panel = byId("panel"), bar = byId("bar").offsetHeight;
+            const beside = isNarrow() || panel.classList.contains("closed") ? 0 : panel.offsetWidth + 14;
+            const below = isNarrow() && panel.offsetHeight > 0 ? panel.offsetHeight + 6 : 0; // a phone has it under the picture
             const legend = isNarrow() ? byId("legend").offsetHeight : 0; // 0 where there is none
-            view.camera.setInset({ top: isNarrow() ? 50 : 20, right: covered, bottom: byId("bar").offsetHeight + 14 + 0.6 * legend });
+            document.body.style.setProperty("--bar", `${bar}px`);
+            document.body.style.setProperty("--under", `${bar + below}px`);
+            view.camera.setInset({ top: isNarrow() ? 50 : 20, right: beside, bottom: bar + below + 14 + 0.6 * legend });
         };
         this.legend.onSize = room;
         const panel = startPanel(room);
         room();
+        const sizes = new ResizeObserver(room);
+        sizes.observe(byId("panel"));
+        sizes.observe(byId("bar"));
         window.addEventListener("resize", room);
         byId("do-fit").addEventListener("click", fit);
         byId("do-follow").addEventListener("click", follow);
@@ -297,7 +357,7 @@ class App {
             { keys: ["End"], shown: "End", text: "last frame", run: () => void this.goto(this.player.count - 1) },
             { keys: ["[", "]"], shown: "[ ]", text: "slower, faster", run: () => {} },
             { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], shown: "1 - 8", text: "colour by", run: () => {} },
-            { keys: ["l"], shown: "L", text: "play again and again, or once", run: () => (this.player.loop = !this.player.loop) },
+            { keys: ["l"], shown: "L", text: "play again and again, or once", run: () => this.toggleLoop() },
             { keys: ["f"], shown: "F", text: "show all", run: fit },
             { keys: ["o"], shown: "O", text: "follow the selected rod", run: follow },
             { keys: ["c"], shown: "C", text: "contact points", run: () => flip("Contact points") },
@@ -312,13 +372,12 @@ class App {
             { keys: ["?", "h"], shown: "?", text: "this help", run: help },
         ], (key) => {
             const digit = Number(key);
-            if (digit >= 1 && names[digit - 1]) {
+            if (digit >= 1 && names[digit - 1] && this.run.rods.length > 0) {
                 this.setColour(names[digit - 1]!);
             }
             if (key === "[" || key === "]") {
                 const at = SPEEDS.indexOf(this.player.speed) + (key === "[" ? 1 : -1);
-                this.player.speed = SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, at))]!;
-                this.showPlayer();
+                this.setSpeed(SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, at))]!);
             }
             if (key === "q" || key === "e") {
                 this.live?.turn(key === "q" ? -Math.PI / 12 : Math.PI / 12);
@@ -331,6 +390,9 @@ class App {
             this.lost = true;
             say(this.live?.ended ? "The run has ended, and Filum with it. filum view shows what it wrote."
                 : "The connection to Filum is lost. Trying again...");
+        } else if (error instanceof Renewed) {
+            this.lost = true;
+            say(error.message);
         } else {
             this.refused = true;
             say(sentence(error));
@@ -370,9 +432,15 @@ class App {
         }
         const first = this.player.count === 0;
         const atEnd = !this.atNow && !this.player.playing && !first && this.player.current === this.player.count - 1;
+        const known = this.player.count;
         await this.player.learn(this.state.frames);
-        if (first && this.player.count > 0 && !this.atNow) {
+        if (this.player.count !== known && !this.player.playing && !this.speedChosen) {
             this.player.chooseSpeed();
+        }
+        if (this.player.count !== known && this.view.frame) {
+            this.showClock(this.view.frame);
+        }
+        if (first && this.player.count > 0 && !this.atNow) {
             await this.sample();
             await this.goto(0);
         } else if (atEnd && this.state.growing && this.player.current < this.player.count - 1) {

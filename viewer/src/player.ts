@@ -7,8 +7,9 @@
 import type { FrameStore } from "./frames";
 import { Lost, Refused, type Frame, type Server } from "./protocol";
 
-export const SPEEDS = [4, 2, 1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0.001];
-const WANTED_SECONDS = 5; // a run should last about this long at first
+export const SPEEDS = [16, 8, 4, 2, 1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+const WANTED_SECONDS = 10; // a run should last about this long at first, 5 to 20
+const LEAST_FRAMES = 8; // a second: fewer are no film
 const TIMES_AT_ONCE = 1_000_000;
 
 export class Player {
@@ -49,12 +50,16 @@ export class Player {
         this.onState();
     }
 
-    /** A speed that makes the whole run last some seconds. */
+    /** A speed that makes the whole run last some seconds, as it was if it may, and is never a slide show. */
     chooseSpeed(): void {
-        const length = this.count > 1 ? this.times[this.count - 1]! - this.times[0]! : 1;
-        const ideal = length / WANTED_SECONDS;
-        this.speed = SPEEDS.reduce((best, s) => (Math.abs(Math.log(s / ideal)) < Math.abs(Math.log(best / ideal)) ? s : best));
-        this.speed = Math.min(1, this.speed);
+        const length = this.count > 1 ? this.times[this.count - 1]! - this.times[0]! : 0;
+        if (!(length > 0)) {
+            return;
+        }
+        const smooth = SPEEDS.filter((s) => (s * (this.count - 1)) / length >= LEAST_FRAMES);
+        const off = (s: number) => Math.abs(Math.log(length / s / WANTED_SECONDS));
+        const best = smooth.reduce((a, b) => (off(b) < off(a) ? b : a), smooth[0] ?? SPEEDS[0]!);
+        this.speed = smooth.includes(1) && off(1) <= Math.LN2 ? 1 : best;
     }
 
     /** The last frame that is not later than t. */

@@ -24,18 +24,46 @@ export interface PlotData {
 
 const EDGE = { left: 52, right: 8, top: 6, bottom: 17 };
 
-function ticks(low: number, high: number, wanted: number): number[] {
+interface Tick {
+    at: number; // on the axis: of a log axis, the power of ten
+    text: string;
+}
+
+/** Multiples of `step` in a range, with the digits that tell them apart. */
+function multiples(low: number, high: number, step: number, unit: string): Tick[] {
+    const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+    const count = Math.max(3, Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1);
+    return Array.from({ length: Math.min(20, Math.max(0, last - first + 1)) }, (_, i) => {
+        const at = (first + i) * step;
+        return { at, text: withUnit(at, unit, Math.min(count, 12)) };
+    });
+}
+
+/** About `wanted` ticks at 1, 2 or 5 times a power of ten, and never fewer than two: one alone says nothing. */
+export function ticks(low: number, high: number, wanted: number, unit: string): Tick[] {
     const rough = (high - low) / wanted;
     if (!(rough > 0) || !Number.isFinite(rough)) {
-        return [low];
+        return [{ at: low, text: withUnit(low, unit) }];
     }
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= rough)!;
-    const out: number[] = [];
-    for (let t = Math.ceil(low / step) * step; t <= high + 1e-9 * step && out.length < 20; t += step) {
-        out.push(Math.abs(t) < 1e-9 * step ? 0 : t);
-    }
-    return out;
+    const coarse = [1, 2, 5, 10].find((k) => k * power >= rough) ?? 10;
+    const steps = [10, 5, 2, 1, 0.5, 0.2, 0.1].filter((k) => k <= coarse).map((k) => k * power);
+    const found = steps.map((step) => multiples(low, high, step, unit)).find((list) => list.length >= 2);
+    return found ?? [low, high].map((at) => ({ at, text: withUnit(at, unit) }));
+}
+
+/** Of a log axis from 10^low to 10^high: whole powers; where they are too few, 2 and 5 times them, or the ends. */
+export function logTicks(low: number, high: number, wanted: number): Tick[] {
+    const every = Math.max(1, Math.ceil((high - low) / (wanted + 1)));
+    const powers = (digits: number[], step: number): Tick[] => {
+        const out: Tick[] = [];
+        for (let k = Math.floor(low / step) * step; k <= high; k += step) {
+            digits.forEach((d) => out.push({ at: k + Math.log10(d), text: `${d}e${k}` }));
+        }
+        return out.filter(({ at }) => at >= low && at <= high);
+    };
+    const found = [powers([1], every), powers([1], 1), powers([1, 2, 5], 1)].find((list) => list.length >= 2);
+    return found ?? [low, high].map((at) => ({ at, text: (10 ** at).toExponential(1) }));
 }
 
 export class Plot {
@@ -122,11 +150,12 @@ export class Plot {
         if (!data.log && low > 0 && low < 0.6 * high) {
             low = 0;
         }
-        const pad = high > low ? 0.04 * (high - low) : 0.5 * Math.abs(high) || 1;
+        const isFlat = !(high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high)));
+        const pad = !isFlat ? 0.04 * (high - low) : data.log ? 1 : 0.5 * Math.abs(high) || 1;
         this.ys = [low === 0 ? 0 : low - pad, high + pad];
         this.xs = data.count > 0 ? [data.x(0), data.x(data.count - 1)] : [0, 1];
         if (!(this.xs[1] > this.xs[0])) {
-            this.xs = [this.xs[0], this.xs[0] + 1e-9];
+            this.xs = [this.xs[0], this.xs[0] + 1];
         }
     }
 
@@ -170,28 +199,23 @@ export class Plot {
         g.lineWidth = 1;
         g.textAlign = "right";
         g.textBaseline = "middle";
-        const log = data.log;
-        const values = log
-            ? ticks(Math.floor(this.ys[0]), this.ys[1], 3).filter((t) => Number.isInteger(t))
-            : ticks(this.ys[0], this.ys[1], 3);
-        for (const value of values) {
+        const up = data.log ? logTicks(this.ys[0], this.ys[1], 3) : ticks(this.ys[0], this.ys[1], 3, data.unit);
+        for (const { at: value, text } of up) {
             const y = EDGE.top + at.h - (at.h * (value - this.ys[0])) / (this.ys[1] - this.ys[0]);
-            if (y < EDGE.top - 1 || y > EDGE.top + at.h + 1) {
-                continue;
-            }
             g.beginPath();
             g.moveTo(EDGE.left, Math.round(y) + 0.5);
             g.lineTo(EDGE.left + at.w, Math.round(y) + 0.5);
             g.stroke();
-            g.fillText(log ? `1e${value}` : withUnit(value, data.unit), EDGE.left - 5, y);
+            g.fillText(text, EDGE.left - 5, y);
         }
         g.textBaseline = "top";
-        const across = ticks(this.xs[0], this.xs[1], Math.max(2, at.w / 90));
-        across.forEach((value) => {
+        const across = ticks(this.xs[0], this.xs[1], Math.max(2, at.w / 90), data.xUnit);
+        across.forEach(({ at: value, text }) => {
             const x = at.px(value);
             g.textAlign = x > EDGE.left + at.w - 20 ? "right" : x < EDGE.left + 16 ? "left" : "center";
-            g.fillText(withUnit(value, data.xUnit), x, EDGE.top + at.h + 4);
+            g.fillText(text, x, EDGE.top + at.h + 4);
         });
+        this.canvas.dataset["ticks"] = `${up.map(({ text }) => text).join(", ")} | ${across.map(({ text }) => text).join(", ")}`;
     }
 
     private stroke(g: CanvasRenderingContext2D, curve: Curve, px: (x: number) => number, py: (y: number) => number, w: number): void {

@@ -120,9 +120,12 @@ export class Refused extends Error {
     }
 }
 export class Lost extends Error {}
+export class Renewed extends Error {} // it answers, but does not know this page's address any more
 
 const HEADER = 64;
 const NOW = "now";
+const PATIENCE = 30_000; // ms, for an answer, which may be large
+const PATIENCE_HEART = 5_000; // and for one that is small
 
 /** A frame out of the bytes of an answer; `asked` is what the request named. */
 export function decodeFrame(buffer: ArrayBuffer, asked: readonly ArrayName[]): Frame {
@@ -180,45 +183,47 @@ export function mergeFrames(frame: Frame, more: Frame): Frame {
 export class Server {
     constructor(private readonly base: string) {}
 
-    private async ask(path: string, init: RequestInit = {}): Promise<Response> {
-        let response: Response;
+    /** Ask, and read the whole answer; a server that is silent for longer than `patience` ms is lost. */
+    private async ask<T>(path: string, read: (response: Response) => Promise<T>, init: RequestInit = {}, patience = PATIENCE): Promise<T> {
+        const limit = new AbortController();
+        const stop = () => limit.abort();
+        const timer = setTimeout(stop, patience);
+        init.signal?.addEventListener("abort", stop);
         try {
-            response = await fetch(this.base + path, { cache: "no-store", ...init });
+            const response = await fetch(this.base + path, { cache: "no-store", ...init, signal: limit.signal });
+            if (!response.ok) {
+                const text = await response.json().then((body) => String(body.error ?? ""), () => "");
+                throw new Refused(response.status, text || `The server answered ${response.status} to ${path}.`);
+            }
+            return await read(response);
         } catch (reason) {
-            if (init.signal?.aborted) {
+            if (reason instanceof Refused || init.signal?.aborted) {
                 throw reason;
             }
             throw new Lost("The connection to Filum is lost.");
+        } finally {
+            clearTimeout(timer);
+            init.signal?.removeEventListener("abort", stop);
         }
-        if (!response.ok) {
-            const text = await response.json().then((body) => String(body.error ?? ""), () => "");
-            throw new Refused(response.status, text || `The server answered ${response.status} to ${path}.`);
-        }
-        return response;
     }
 
-    private async bytes(path: string, signal?: AbortSignal): Promise<ArrayBuffer> {
-        const response = await this.ask(path, signal ? { signal } : {});
-        try {
-            return await response.arrayBuffer();
-        } catch (reason) {
-            if (signal?.aborted) {
-                throw reason;
-            }
-            throw new Lost("The connection to Filum broke off in the middle of an answer.");
-        }
+    private bytes(path: string, signal?: AbortSignal): Promise<ArrayBuffer> {
+        return this.ask(path, (response) => response.arrayBuffer(), signal ? { signal } : {});
     }
 
     async run(): Promise<RunInfo> {
-        const run = (await (await this.ask("api/run")).json()) as RunInfo;
+        const run: RunInfo = await this.ask("api/run", (response) => response.json());
         if (run.protocol !== 1) {
             throw new Error(`The server speaks version ${run.protocol} of the protocol; this page knows version 1.`);
         }
         return run;
     }
 
-    async state(): Promise<State> {
-        return (await (await this.ask("api/state")).json()) as State;
+    state(): Promise<State> {
+        return this.ask<State>("api/state", (response) => response.json(), {}, PATIENCE_HEART).catch((reason: unknown) => {
+            throw reason instanceof Refused && reason.status === 404
+                ? new Renewed("Filum was started anew: open the address that it printed.") : reason;
+        });
     }
 
     /** Arc length and rod of each point. */
@@ -260,7 +265,7 @@ export class Server {
     }
 
     async order(order: Order): Promise<void> {
-        await this.ask("api/do", {
+        await this.ask("api/do", (response) => response.text(), {
             method: "POST",
             headers: { "Content-Type": "application/json" },
             body: JSON.stringify(order),

@@ -1,10 +1,10 @@
 // selected.ts - what was clicked: a rod with its numbers and curves along it, a contact with its laws, a body.
 import { byId, facts, make } from "./dom";
 import { Plot } from "./plots";
-import { BODY_KINDS, type ArrayName, type Frame, type RunInfo } from "./protocol";
+import { BODY_KINDS, CONTACT, type ArrayName, type Frame, type RunInfo } from "./protocol";
 import { STATE_COLOURS } from "./colours";
 import type { Contact } from "./contacts";
-import { withUnit } from "./units";
+import { prefixFor, withUnit } from "./units";
 
 interface Along {
     label: string;
@@ -31,6 +31,24 @@ const STATES: [string, string][] = [
     [STATE_COLOURS.open, "nothing presses"], [STATE_COLOURS.stick, "sticks"], [STATE_COLOURS.slide, "slides"],
 ];
 
+const NOW_INDEX = 0xffffffff;
+
+/** The contacts of one body: how many, how many of them press, and the sum of their forces on it, N. */
+function contactsOn(rows: Float32Array, kind: number, index: number): { count: number; pressing: number; force: [number, number, number] } {
+    const force: [number, number, number] = [0, 0, 0];
+    let count = 0, pressing = 0;
+    for (let i = 0; i < rows.length; i += CONTACT.width) {
+        const isA = rows[i + CONTACT.aKind] === kind && rows[i + CONTACT.aIndex] === index;
+        const isB = rows[i + CONTACT.bKind] === kind && rows[i + CONTACT.bIndex] === index;
+        if (isA || isB) {
+            count++;
+            pressing += rows[i + CONTACT.state]! > 0 ? 1 : 0;
+            force.forEach((_, k) => (force[k]! += ((isA ? 1 : 0) - (isB ? 1 : 0)) * rows[i + CONTACT.force + k]!));
+        }
+    }
+    return { count, pressing, force };
+}
+
 export class Selected {
     rod = -1;
     onClose = (): void => {};
@@ -38,6 +56,10 @@ export class Selected {
     private readonly body = byId("selected");
     private plots: { along: Along; plot: Plot; title: HTMLElement }[] = [];
     private numbers: HTMLElement | null = null;
+    solid: { from: "rigids" | "obstacles"; index: number } | null = null;
+    private fixed: [string, string][] = []; // what does not change about it
+    private before: Frame | null = null; // a live world's frame before the one on show
+    private now: Frame | null = null;
     private picked: number | null = null; // arc length of the click
 
     constructor(private readonly run: RunInfo, private readonly s: Float32Array) {}
@@ -60,6 +82,7 @@ export class Selected {
         this.body.replaceChildren();
         this.plots = [];
         this.numbers = null;
+        this.solid = this.before = this.now = null;
     }
 
     private open(): void {
@@ -156,6 +179,40 @@ export class Selected {
         if (["capsule", "cylinder"].includes(info.shape)) {
             rows.push(["length", withUnit(info.length, "m")]);
         }
-        this.body.append(this.head(info.name || `${from === "rigids" ? "body" : "obstacle"} ${index}`), facts(rows));
+        this.numbers = make("div");
+        this.fixed = rows;
+        this.solid = { from, index };
+        this.body.append(this.head(info.name || `${from === "rigids" ? "body" : "obstacle"} ${index}`), this.numbers);
+    }
+
+    /** Place, speed and contacts of the body in a frame; `other` is a frame beside it, null: the one shown before. */
+    updateSolid(frame: Frame, other: Frame | null): void {
+        if (!this.solid || !this.numbers) {
+            return;
+        }
+        if (frame !== this.now) {
+            this.before = this.now;
+            this.now = frame;
+        }
+        const { from, index } = this.solid;
+        const placeIn = (f: Frame | null) => f?.arrays[from]?.subarray(7 * index, 7 * index + 3);
+        const beside = other ?? (frame.index === NOW_INDEX ? this.before : null);
+        const place = placeIn(frame), then = placeIn(beside);
+        const rows = [...this.fixed];
+        if (place && this.run[from][index]!.shape !== "plane") {
+            const size = Math.max(...place.map(Math.abs));
+            const { factor, prefix } = prefixFor(size, "m");
+            rows.push(["place", `${[...place].map((x) => Number((x / factor).toFixed(2))).join(", ")} ${prefix}m`]);
+            const time = Math.abs(frame.time - (beside?.time ?? frame.time));
+            const way = then ? Math.hypot(place[0]! - then[0]!, place[1]! - then[1]!, place[2]! - then[2]!) : NaN;
+            const least = 1e-7 * size; // m: less cannot be told in the numbers of a frame
+            rows.push(["speed", time > 0 ? withUnit(way > least ? way / time : 0, "m/s") : "-"]);
+        }
+        if (frame.arrays.contacts) {
+            const { count, pressing, force } = contactsOn(frame.arrays.contacts, from === "rigids" ? 2 : 3, index);
+            rows.push(["contacts", `${count}, ${pressing} press${pressing === 1 ? "es" : ""}`]);
+            rows.push(["contact force on it", withUnit(Math.hypot(...force), "N")]);
+        }
+        this.numbers.replaceChildren(facts(rows));
     }
 }

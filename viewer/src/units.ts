@@ -4,9 +4,17 @@ const PREFIXES: [number, string][] = [
     [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"],
 ];
 
-function digits(x: number): string {
-    const text = x.toPrecision(3);
-    return text.includes("e") ? x.toExponential(1).replace("e+", "e") : String(Number(text));
+function digits(x: number, count: number): string {
+    const text = x.toPrecision(count);
+    return text.includes("e") ? x.toExponential(count - 2).replace("e+", "e") : String(Number(text));
+}
+
+/** A number for a narrow field that can be typed again: 9.81, -1e12, 2.58e-5. */
+export function compact(x: number): string {
+    const exact = String(x).replace("e+", "e");
+    const size = Math.abs(x);
+    const plain = size >= 1e-3 && size < 1e5;
+    return exact.length <= 7 ? exact : plain ? String(Number(x.toPrecision(4))) : Number(x.toPrecision(3)).toExponential().replace("e+", "e");
 }
 
 /** The prefix in which a number of this size is read, and its factor: 2e-5, "N" -> 1e-6, "µ". */
@@ -17,7 +25,7 @@ export function prefixFor(size: number, unit: string): { factor: number; prefix:
 }
 
 /** 0.00123, "N" -> "1.23 mN". Units that begin with "1" or hold no letter get no prefix. */
-export function withUnit(x: number, unit: string): string {
+export function withUnit(x: number, unit: string, count = 3): string {
     if (!Number.isFinite(x)) {
         return Number.isNaN(x) ? "unknown" : `${x > 0 ? "" : "-"}∞ ${unit}`.trim();
     }
@@ -27,13 +35,13 @@ export function withUnit(x: number, unit: string): string {
     if (unit === "" || unit.startsWith("1")) {
         const size = Math.abs(x);
         if (unit === "" && size >= 1e4 && size < 1e9) {
-            return size >= 1e6 ? `${digits(x / 1e6)}M` : `${digits(x / 1e3)}k`;
+            return size >= 1e6 ? `${digits(x / 1e6, count)}M` : `${digits(x / 1e3, count)}k`;
         }
-        const text = size >= 1e5 || size < 1e-3 ? x.toExponential(1).replace("e+", "e") : digits(x);
+        const text = size >= 1e5 || size < 1e-3 ? String(x.toExponential(count - 2)).replace("e+", "e") : digits(x, count);
         return `${text} ${unit}`.trim();
     }
     const { factor, prefix } = prefixFor(Math.abs(x), unit);
-    return `${digits(x / factor)} ${prefix}${unit}`;
+    return `${digits(x / factor, count)} ${prefix}${unit}`;
 }
 
 /** The largest of 1, 2, 5 times a power of ten that is not above x. */
