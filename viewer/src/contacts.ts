@@ -3,7 +3,7 @@
 // A contact is a dot of some pixels and an arrow, the force of b on a, both coloured by whether it
 // sticks or slides. They are flat and turned to the eye, instances of a few triangles each, so ten
 // thousand cost little. Lengths of arrows are a number of metres a newton, chosen so that the strongest
-// of the first frame seen is a twelfth of the scene (an eighth where there are few).
+// of the first frame seen is a twelfth of the size of the scene.
 //
 // The cone of the clicked contact is |f_T| <= mu f_N about its normal; a force that slides lies in its
 // surface, one that sticks inside.
@@ -198,14 +198,14 @@ export class Contacts {
         this.scale();
     }
 
-    // the longest arrow is a twelfth of the scene's size, the eighth part where contacts are few
+    // the longest arrow is a twelfth of the size of the scene
     private choose(force: Float32Array, count: number, extent: number): void {
         let most = 0;
         for (let i = 0; i < count; i++) {
             const f = Math.hypot(force[3 * i]!, force[3 * i + 1]!, force[3 * i + 2]!);
             most = f > most ? f : most;
         }
-        this.metresPerNewton = most > 0 ? ((count > MANY ? 0.16 : 0.25) * extent) / most : 0;
+        this.metresPerNewton = most > 0 ? (0.16 * extent) / most : 0;
     }
 
     private scale(): void {

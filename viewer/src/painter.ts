@@ -47,7 +47,7 @@ void main() {
 const WIDEST = 128; // pixels
 const PIECES = 8; // of a segment, at most
 const DEVIATION = 0.15; // pixels, of the pieces from the curve
-const DIM = 0.42; // lines beside the selected one
+const DIM = 0.5; // lines beside the selected one
 const ROUND = 2; // pixels from which a strand has a light and a dark side
 
 function texture(width: number, height: number, data: Uint8Array | Float32Array): DataTexture {
@@ -254,6 +254,7 @@ export class Painter {
     // the points of a line in pixels; false where none of it can be seen
     private project(xyz: Float32Array, first: number, count: number, m: number[]): boolean {
         const { places, width, height } = this;
+        const pixel = light.pixel.value / light.fine.value;
         let left = 0, right = 0, below = 0, above = 0, behind = 0;
         for (let i = 0, j = 3 * first, k = 0; i < count; i++, j += 3, k += 4) {
             const x = xyz[j]!, y = xyz[j + 1]!, z = xyz[j + 2]!;
@@ -268,7 +269,7 @@ export class Painter {
             places[k] = px;
             places[k + 1] = py;
             places[k + 2] = (m[2]! * x + m[6]! * y + m[10]! * z + m[14]!) / w;
-            places[k + 3] = light.fine.value / (w * light.pixel.value);
+            places[k + 3] = 1 / (w * pixel);
             left += px < -WIDEST ? 1 : 0;
             right += px > width + WIDEST ? 1 : 0;
             below += py < -WIDEST ? 1 : 0;
@@ -331,10 +332,13 @@ export class Painter {
             s *= s;
             s *= 0.22 * s; // the 32nd power
             const up = 0.62 * st;
-            this.across.fill(pack(
+            this.across[0] = pack(
                 r * r * (0.468 + up) + s * (0.3 + 0.7 * r),
                 g * g * (0.498 + 0.96 * up) + 0.96 * s * (0.3 + 0.7 * g),
-                b * b * (0.543 + 0.9 * up) + 0.9 * s * (0.3 + 0.7 * b)), 0, wide);
+                b * b * (0.543 + 0.9 * up) + 0.9 * s * (0.3 + 0.7 * b));
+            for (let k = 1; k < wide; k++) {
+                this.across[k] = this.across[0]!;
+            }
             return;
         }
         // side and front of the round section as the eye sees it; on the screen, side points right or up

@@ -61,7 +61,7 @@ void main() { gl_Position = projectionMatrix * viewMatrix * vec4(here, 1.0); }
 
 // One fibre of a wisp (wisp.ts), an instance of all strands; a strand that is no wisp is in the first alone.
 const FIBRE = /* glsl */ `
-const float DIM = 0.42; // strands beside the selected one
+const float DIM = 0.5; // strands beside the selected one
 uniform float fibreCount;
 attribute vec3 here, fibre; // fibre: a place in the unit ball
 attribute vec4 kind; // radius, rod, 1 or -1: which side, and the radius of a wisp, or 0
@@ -203,7 +203,7 @@ void main() {
     vec3 c = texture(lut, vec2((x * 255.0 + 0.5) / 256.0, 0.5)).rgb;
     if (abs(vMark.y - selected) < 0.5) c = mix(c, vec3(1.0, 0.9, 0.5), 0.6);
     else if (selected > -0.5) c *= 0.55;
-    if (dot(n, v) < 0.0) n = -n;
+    if (!gl_FrontFacing) n = -n;
     if (stripes > 0.5) c *= mix(1.0, 0.45, smoothstep(0.955, 0.975, abs(vMark.z)) * step(0.0, vMark.z));
     float shadow = litSurface(vPlace, n, 2.0, gl_FragCoord.xy);
     gl_FragColor = vec4(shade(c, n, v, shadow, 0.42), 1.0);
@@ -263,7 +263,7 @@ function tubeGeometry(sides: number, rings: number, flat: boolean): BufferGeomet
             normal.push(end, 0, 0);
         }
         for (let i = 1; i < around; i++) {
-            index.push(centre, centre + i, centre + i + 1);
+            index.push(centre, ...(end > 0 ? [centre + i, centre + i + 1] : [centre + i + 1, centre + i]));
         }
     }
     const geometry = new BufferGeometry();

@@ -15,6 +15,12 @@ import {
 
 export const SHADOW_LAYER = 1; // what is drawn into the shadow map
 
+const TAPS = 12; // of a soft shadow
+
+// places in the unit disc, evenly spread as seeds in a sunflower
+const seed = (i: number): Vector2 =>
+    new Vector2(Math.cos(2.399963 * i), Math.sin(2.399963 * i)).multiplyScalar(Math.sqrt((i + 0.5) / TAPS));
+
 /** The uniforms that all materials share. */
 export const light = {
     eye: { value: new Vector4(0, 0, 1, 1) }, // w = 1: where it is; w = 0: the direction to it
@@ -30,16 +36,9 @@ export const light = {
     shadowTexel: { value: 0 }, // m
     shadowSpan: { value: new Vector2(1, 1) }, // m, of the map
     fine: { value: 1 }, // how many pixels drawn make one that is shown, each way
+    shadowDisc: { value: Array.from({ length: TAPS }, (_, i) => seed(i)) },
     shadowPlain: { value: 0 }, // 1: shadows with hard edges, where softness costs too much
 };
-
-// places in the unit disc, evenly spread (as seeds in a sunflower)
-function disc(count: number): string {
-    return Array.from({ length: count }, (_, i) => {
-        const r = Math.sqrt((i + 0.5) / count), angle = 2.399963 * i;
-        return `vec2(${(r * Math.cos(angle)).toFixed(5)}, ${(r * Math.sin(angle)).toFixed(5)})`;
-    }).join(", ");
-}
 
 export const LIGHT = /* glsl */ `
 uniform vec4 eye;
@@ -48,28 +47,28 @@ uniform vec3 keyDirection, sky, ground, key;
 uniform highp sampler2D shadowMap;
 uniform mat4 shadowMatrix;
 uniform float shadowOn, shadowBias, shadowTexel, shadowPlain, fine;
-uniform vec2 shadowSpan;
-const vec2 DISC[12] = vec2[12](${disc(12)});
+uniform vec2 shadowSpan, shadowDisc[${TAPS}];
 
 vec3 toEye(vec3 p) { return normalize(eye.xyz - eye.w * p); }
 float pixelAt(vec3 p) { return eye.w > 0.5 ? pixel * length(eye.xyz - p) : pixel; }
 
 float tap(vec3 q, vec2 by) { return step(q.z, texture(shadowMap, q.xy + by).r); }
-// 1 in the light, 0 in the shadow: the mean over a disc of so many texels, turned from pixel to pixel
+// 1 in the light, 0 in the shadow: the mean over a disc of so many texels, turned from pixel to pixel. A
+// loop, because without a graphics card both sides of a branch cost their time, and turns of a loop do not.
 float lit(vec3 p, float softness, vec2 at) {
     if (shadowOn < 0.5) return 1.0;
     vec3 q = (shadowMatrix * vec4(p, 1.0)).xyz;
     if (any(lessThan(q, vec3(0.0))) || any(greaterThan(q, vec3(1.0)))) return 1.0;
     q.z -= shadowBias;
-    if (shadowPlain > 0.5) return tap(q, vec2(0.0));
     float turn = 6.2832 * fract(52.9829189 * fract(dot(at, vec2(0.06711056, 0.00583715))));
-    vec2 u = softness * shadowTexel * vec2(cos(turn), sin(turn));
+    vec2 u = (1.0 - shadowPlain) * softness * shadowTexel * vec2(cos(turn), sin(turn));
+    int count = shadowPlain > 0.5 ? 1 : ${TAPS};
     float sum = 0.0;
-    for (int i = 0; i < 12; i++) {
-        vec2 d = DISC[i];
+    for (int i = 0; i < count; i++) {
+        vec2 d = shadowDisc[i];
         sum += tap(q, vec2(u.x * d.x - u.y * d.y, u.y * d.x + u.x * d.y) / shadowSpan);
     }
-    return sum / 12.0;
+    return sum / float(count);
 }
 
 // of a hair: it has no width to be soft over

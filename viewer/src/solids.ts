@@ -32,7 +32,7 @@ uniform float opacity;
 varying vec3 vPlace, vNormal, vOwn;
 void main() {
     vec3 n = normalize(vNormal), v = toEye(vPlace);
-    if (dot(n, v) < 0.0) n = -n;
+    if (!gl_FrontFacing) n = -n;
     float tint = vOwn.x * vOwn.y * vOwn.z > 0.0 ? 1.0 : 0.94;
     float shadow = litSurface(vPlace, n, 2.4, gl_FragCoord.xy);
     float edge = 1.0 - abs(dot(n, v));
