@@ -291,7 +291,7 @@ const NO_CARD: Detail = { // about 40 000
 };
 
 // Fibres of wisps, in segments of all of them together.
-const CARD_SEGMENTS = 600_000, STILL_SEGMENTS = 100_000, MOVING_SEGMENTS = 20_000;
+const CARD_SEGMENTS = 600_000, STILL_SEGMENTS = 100_000, MOVING_SEGMENTS = 9_000;
 
 /** One kind of tubes, round or flat: the segments that are drawn so now. */
 class Tubes {

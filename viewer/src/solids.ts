@@ -157,7 +157,7 @@ export class Solids {
 
     constructor(run: RunInfo, meshes: MeshData[], private readonly software: boolean) {
         this.hasHair = run.rods.some(isHair);
-        this.around = software && run.rigids.length + run.obstacles.length > 30 ? 32 : 64;
+        this.around = software && run.rigids.length + run.obstacles.length > 30 ? 32 : software ? 48 : 64;
         run.rigids.forEach((info, index) => this.add("rigids", index, info, meshes));
         run.obstacles.forEach((info, index) => this.add("obstacles", index, info, meshes));
         this.ground = this.floor(false);
