@@ -348,6 +348,47 @@ async function hundredsOfHairsAreWhereTheyShouldBe() {
     await stop(child);
 }
 
+async function whatRestsHasSmoothEdges() {
+    const page = await ready(run.url);
+    const pixels = () => page.evaluate(() => document.querySelector("#view").width / document.querySelector("#view").clientWidth);
+    assert.ok((await pixels()) >= 1.9, "four pixels are drawn for each that is shown");
+    await page.selectOption("#speed", "0.25");
+    await page.click("#do-play");
+    await until(page, () => window.filum.state().frame > 1);
+    assert.ok((await pixels()) <= 1, "but not while it plays");
+    await tidy(page);
+}
+
+async function theSelectedRodIsTheBrightest() {
+    const page = await ready(run.url);
+    await press(page, "a");
+    await press(page, "c");
+    const light = (picture, { x, y }) => Math.max(...[-1, 0, 1].flatMap((dx) => [-1, 0, 1].map((dy) => picture.at(x + dx, y + dy).reduce((a, b) => a + b))));
+    const places = await Promise.all([6, 8, 10].map((j) => projected(page, 40 * POINTS + j)));
+    const others = await Promise.all(Array.from({ length: 40 }, (_, strand) => projected(page, strand * POINTS + 2)));
+    const before = await shot(page);
+    await page.locator("#view").click({ position: places[1] });
+    await until(page, () => window.filum.state().selectedRod === 40);
+    const after = await shot(page);
+    places.forEach((at) => assert.ok(light(after, at) > light(before, at) + 20, `${light(after, at)} after ${light(before, at)}`));
+    const dimmed = others.filter((at) => light(after, at) < light(before, at)).length;
+    assert.ok(dimmed >= 30, `${dimmed} of 40 others are darker`);
+    await tidy(page);
+}
+
+async function theLowEndOfAScaleIsSeenOnADarkPage() {
+    const page = await ready(run.url);
+    await page.click("#colours [data-field=force]");
+    await until(page, () => window.filum.state().colour === "force" && !document.querySelector("#legend").hidden);
+    const low = () => page.evaluate(() => [...document.querySelector("#legend-bar").getContext("2d").getImageData(0, 0, 1, 1).data].slice(0, 3));
+    const dark = await low();
+    assert.ok(Math.max(...dark) > 110, `${dark} on a dark page`);
+    await press(page, "d");
+    await until(page, (was) => document.querySelector("#legend-bar").getContext("2d").getImageData(0, 0, 1, 1).data[0] < was, dark[0]);
+    assert.ok(Math.max(...(await low())) < 110, "as dark as in pictures on a light one");
+    await tidy(page);
+}
+
 async function aClickedRodShowsItsNumbersAndCurves() {
     const page = await ready(run.url);
     const p = await projected(page, 40 * POINTS + 8); // the ribbon hangs apart
@@ -725,6 +766,7 @@ const TESTS = [
     theRodsAreWhereTheyShouldBe, playingGoesThroughTheFramesAndEnds, scrubbingAndSteppingShowTheFrame,
     hundredsOfHairsAreWhereTheyShouldBe, everyColourHasItsLegendAndChangesThePicture, aColourIsTheNumberThatItSays,
     greenSticksAndOrangeSlides, aRibbonIsFlatAndAsWideAsItIs, twoFingersComeCloser, theScaleBarIsAsLongAsItSays, aClickedRodShowsItsNumbersAndCurves, aClickedContactShowsItsCone,
+    whatRestsHasSmoothEdges, theSelectedRodIsTheBrightest, theLowEndOfAScaleIsSeenOnADarkPage,
     theCameraTurnsMovesComesCloserAndFits, helpThemeAndSwitchesWork, aBrokenRunIsAMessage, aLostConnectionShowsAndComesBack,
     aHangingServerIsLostAndComesBack, aServerStartedAnewHasAnotherAddress, aClickedBodyShowsWhereItIsAndWhatPressesOnIt,
     aPhoneHasRoomForTheRods, aRunLargerThanMemoryStreams, aLiveWorldIsSteeredAndPulled,

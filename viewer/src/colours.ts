@@ -2,11 +2,11 @@
 //
 // FIELDS is the only list: names are the server's, `needs` says which arrays of a frame are read, and
 // `fill` makes the values. Scales: from dark to light where a value has a size, even about 0 where it
-// has a sign, and palettes where it is a name. Anchors are mixed in OKLab, so that equal steps look
+// has a sign, and palettes where it is a name. Colours are mixed in OKLab, so that equal steps look
 // equal. The ends of a scale leave out the outermost hundredth of the values and only ever grow while
 // a run plays, so that a colour means the same from frame to frame.
 import { DataTexture, LinearFilter, RGBAFormat, UnsignedByteType } from "three";
-import type { ArrayName, Frame, RunInfo } from "./protocol";
+import type { ArrayName, Frame, RodInfo, RunInfo } from "./protocol";
 
 type Fill = (frame: Frame, values: Float32Array, run: RunInfo) => void;
 export type Scale = "size" | "sign" | "rods" | "states";
@@ -66,20 +66,52 @@ export function fieldNamed(name: string): Field {
     return FIELDS.find((field) => field.name === name) ?? FIELDS[0]!;
 }
 
-// few rods: colours far apart; many: the shades of one head of hair
-const FEW = ["#4f9de0", "#ef8a4a", "#59b97c", "#d9627d", "#9a7fd6", "#d8b13c", "#4bb8bd", "#b9805c", "#8fa3b8", "#c779b7"];
-const MANY = ["#6b452c", "#7d5233", "#8e6240", "#5a3a26", "#9b704a", "#74492d", "#a87d55", "#633f29"];
-const MANY_FROM = 65;
-const SIZE = ["#3a4398", "#2f6dae", "#2f8c94", "#6fb878", "#d6cf5c", "#fbe9a4"];
-const SIGN = ["#2456b0", "#5f9bd8", "#c3d3df", "#e9e4de", "#e9bda2", "#d9714e", "#a3261f"];
+// The colours are those of `filum render` (src/look/colour.c): stops (t, lightness, chroma, hue in degrees)
+// with straight lines between them. On a dark page the dark ends are lifted, or they would not be seen.
+type Stop = [number, number, number, number];
+const RISING: Stop[] = [[0, 0.27, 0.115, 312], [0.25, 0.43, 0.105, 268], [0.5, 0.59, 0.095, 195], [0.75, 0.76, 0.15, 145], [1, 0.92, 0.17, 104]];
+const DIVERGING: Stop[] = [
+    [0, 0.38, 0.13, 262], [0.25, 0.66, 0.11, 245], [0.5, 0.94, 0, 245], [0.5, 0.94, 0, 40], [0.75, 0.66, 0.14, 40], [1, 0.38, 0.14, 24],
+];
+const DARKEST = 0.48; // lightness on a dark page
 export const STATE_COLOURS = { open: "#8a93a0", stick: "#3fae6e", slide: "#ef7d32" };
 
+// What a rod is coloured by where nothing is measured: a number of its own where there are several, the
+// brown of hair in many shades, one colour where it is alone.
+const NAMES = 128, NUMBERS = 62, HEMP = 62, PAPER = 63, HAIR = 64;
+const SLENDER = 800; // length by radius, from which on a rod is hair
+const BROWN = [0.43, 0.31, 0.22], HEMP_COLOUR = [0.8, 0.56, 0.33], PAPER_COLOUR = [0.8, 0.3, 0.26];
+
+export const isHair = (rod: RodInfo): boolean => !rod.ribbon && rod.length > SLENDER * rod.radius;
+/** A hair that touches farther out than it reaches stands for a wisp, and is drawn as one. */
+export const isWisp = (rod: RodInfo): boolean => isHair(rod) && rod.contactRadius > 1.5 * rod.radius;
+
+const part = (x: number): number => x - Math.floor(x);
+
+/** The colour of a thing with this number, sRGB, 0 .. 255. */
+export function numberColour(k: number): Lab {
+    const turn = part(0.61803398874989485 * k + 0.08), step = part(0.75487766624669276 * k);
+    return fromStop(0.62 + 0.14 * step, 0.115, 360 * turn);
+}
+
+function nameColour(k: number): Lab {
+    if (k < NUMBERS) {
+        return numberColour(k);
+    }
+    if (k < HAIR) {
+        return (k === HEMP ? HEMP_COLOUR : PAPER_COLOUR).map((c) => 255 * c) as Lab;
+    }
+    const shade = 0.75 + (0.5 * (k - HAIR)) / (NAMES - HAIR), warm = 0.04 * part(0.61803398874989485 * k);
+    return [255 * (BROWN[0]! * shade + warm), 255 * BROWN[1]! * shade, 255 * (BROWN[2]! * shade - 0.5 * warm)];
+}
+
 function fillRods(_: Frame, values: Float32Array, run: RunInfo): void {
-    const palette = run.rods.length < MANY_FROM ? FEW.length : MANY.length;
+    const alone = run.rods.length === 1;
     for (const [rod, first, count] of run.lines) {
-        // neighbours get different shades; the hash spreads them evenly
-        const k = palette === FEW.length ? rod % palette : Math.floor(palette * ((rod * 0.618034) % 1));
-        values.fill((k + 0.5) / palette, first, first + count);
+        const info = run.rods[rod]!;
+        const k = isHair(info) ? HAIR + Math.floor((NAMES - HAIR) * part(0.618034 * rod))
+            : alone ? (info.ribbon ? PAPER : HEMP) : rod % NUMBERS;
+        values.fill((k + 0.5) / NAMES, first, first + count);
     }
 }
 
@@ -114,34 +146,47 @@ function fromLab([L, a, b]: Lab): Lab {
     }) as Lab;
 }
 
-/** The 256 colours of a scale, as [r, g, b]. */
-export function colours(scale: Scale, rodCount: number): Lab[] {
-    const table: Lab[] = [];
-    const palette = rodCount < MANY_FROM ? FEW : MANY;
-    const anchors =
-        scale === "size" ? SIZE : scale === "sign" ? SIGN : [STATE_COLOURS.open, STATE_COLOURS.stick, STATE_COLOURS.slide];
-    const labs = anchors.map(toLab);
-    for (let i = 0; i < 256; i++) {
-        if (scale === "rods") {
-            table.push(fromLab(toLab(palette[Math.floor((i * palette.length) / 256)]!)));
-            continue;
-        }
-        const x = (i / 255) * (labs.length - 1);
-        const k = Math.min(labs.length - 2, Math.floor(x));
-        const a = labs[k]!, b = labs[k + 1]!, t = x - k;
-        table.push(fromLab([a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2])]));
+const fromStop = (lightness: number, chroma: number, hue: number): Lab =>
+    fromLab([lightness, chroma * Math.cos((Math.PI * hue) / 180), chroma * Math.sin((Math.PI * hue) / 180)]);
+
+function atStops(stops: Stop[], t: number, isDark: boolean): Lab {
+    let k = 0;
+    while (k < stops.length - 2 && t > stops[k + 1]![0]) {
+        k++;
     }
-    return table;
+    const a = stops[k]!, b = stops[k + 1]!;
+    const u = b[0] > a[0] ? (t - a[0]) / (b[0] - a[0]) : 0;
+    const [lightness, chroma, hue] = [1, 2, 3].map((i) => a[i]! + u * (b[i]! - a[i]!)) as Lab;
+    const least = Math.min(...stops.map((stop) => stop[1])), most = Math.max(...stops.map((stop) => stop[1]));
+    const lift = isDark ? (DARKEST - least) * ((most - lightness) / (most - least)) : 0;
+    return fromStop(lightness + lift, chroma, hue);
 }
 
-export function lutTexture(scale: Scale, rodCount: number): DataTexture {
+/** The 256 colours of a scale, as [r, g, b]. */
+export function colours(scale: Scale, isDark: boolean): Lab[] {
+    const states = [STATE_COLOURS.open, STATE_COLOURS.stick, STATE_COLOURS.slide].map(toLab);
+    return Array.from({ length: 256 }, (_, i) => {
+        if (scale === "rods") {
+            return nameColour(Math.floor((i * NAMES) / 256));
+        }
+        if (scale === "states") {
+            return fromLab(states[Math.round((2 * i) / 255)]!);
+        }
+        return atStops(scale === "size" ? RISING : DIVERGING, i / 255, isDark);
+    });
+}
+
+export function lutTexture(scale: Scale, isDark: boolean): DataTexture {
     const data = new Uint8Array(4 * 256);
-    colours(scale, rodCount).forEach((rgb, i) => data.set([...rgb.map(Math.round), 255], 4 * i));
+    colours(scale, isDark).forEach((rgb, i) => data.set([...rgb.map(Math.round), 255], 4 * i));
     const texture = new DataTexture(data, 256, 1, RGBAFormat, UnsignedByteType);
     texture.minFilter = texture.magFilter = LinearFilter;
     texture.needsUpdate = true;
     return texture;
 }
+
+/** Whether the page is dark. */
+export const isDark = (): boolean => document.documentElement.dataset["theme"] !== "light";
 
 const SAMPLES = 4096;
 

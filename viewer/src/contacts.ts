@@ -2,15 +2,14 @@
 //
 // A contact is a dot of some pixels and an arrow, the force of b on a, both coloured by whether it
 // sticks or slides. They are flat and turned to the eye, instances of a few triangles each, so ten
-// thousand cost little. Lengths of arrows are a number of metres a newton, chosen so that the strong
-// contacts of the first frame seen are well visible.
+// thousand cost little. Lengths of arrows are a number of metres a newton, chosen so that the strongest
+// of the first frame seen is a twelfth of the size of the scene.
 //
 // The cone of the clicked contact is |f_T| <= mu f_N about its normal; a force that slides lies in its
 // surface, one that sticks inside.
 import {
-    BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DoubleSide, Group, InstancedBufferAttribute,
-    InstancedBufferGeometry, Line, LineBasicMaterial, Mesh, MeshBasicMaterial, NoColorSpace, Quaternion, ShaderMaterial,
-    Vector3,
+    BufferAttribute, Color, ConeGeometry, CylinderGeometry, DoubleSide, Group, InstancedBufferAttribute,
+    InstancedBufferGeometry, Mesh, MeshBasicMaterial, NoColorSpace, Quaternion, ShaderMaterial, TorusGeometry, Vector3,
 } from "three";
 import { STATE_COLOURS } from "./colours";
 import { CONTACT, type Frame } from "./protocol";
@@ -19,7 +18,7 @@ import { LIGHT, light } from "./shade";
 const VERTEX = /* glsl */ `
 ${LIGHT}
 uniform vec3 stick, slide, open_;
-uniform float metresPerNewton, longest, dots, arrows;
+uniform float metresPerNewton, longest, dots, arrows, small;
 attribute vec3 place, force;
 attribute float state;
 varying vec3 vColour;
@@ -33,17 +32,17 @@ void main() {
         vec3 right = normalize(cross(vec3(0.0, 0.0, 1.0), v) + vec3(1e-6));
         vec3 up = cross(v, right);
         vDot = position.xy;
-        float r = dots * (state < 0.5 ? 1.3 : 2.8) * size;
+        float r = dots * (state < 0.5 ? 1.3 : mix(2.8, 1.9, small)) * size;
         p += r * (position.x * right + position.y * up) + v * 3.0 * size;
     } else { // the arrow: x across in pixels, y along it
         float f = length(force);
         float l = min(f * metresPerNewton, longest) * arrows;
         vec3 along = force / max(f, 1e-30);
         vec3 side = normalize(cross(along, v) + vec3(1e-9));
-        float head = min(9.0 * size, 0.5 * l);
+        float head = min(mix(8.0, 5.5, small) * size, 0.5 * l);
         vDot = vec2(0.0);
         float y = position.y < 0.5 ? 0.0 : position.y < 1.5 ? l - head : l;
-        float w = min(1.0, l / (6.0 * size));
+        float w = min(1.0, l / (6.0 * size)) * mix(0.8, 0.55, small);
         p += along * y + side * position.x * size * w + v * 3.0 * size;
     }
     gl_Position = projectionMatrix * viewMatrix * vec4(p, 1.0);
@@ -121,6 +120,8 @@ export function sameContact(frame: Frame, old: Contact): Contact | null {
     return best;
 }
 
+const MANY = 60; // contacts, from which on they are drawn smaller
+
 const paint = (hex: string) => new Color().setStyle(hex, NoColorSpace);
 
 export class Contacts {
@@ -141,6 +142,7 @@ export class Contacts {
         longest: { value: 1 },
         dots: { value: 1 },
         arrows: { value: 1 },
+        small: { value: 0 },
     };
 
     constructor() {
@@ -191,22 +193,19 @@ export class Contacts {
         if (this.metresPerNewton === 0) {
             this.choose(force, count, extent);
         }
+        this.uniforms.small.value = count > MANY ? 1 : 0;
         this.longest = 0.5 * extent;
         this.scale();
     }
 
-    // nine in ten arrows are shorter than an eighth of the scene
+    // the longest arrow is a twelfth of the size of the scene
     private choose(force: Float32Array, count: number, extent: number): void {
-        const sizes: number[] = [];
+        let most = 0;
         for (let i = 0; i < count; i++) {
             const f = Math.hypot(force[3 * i]!, force[3 * i + 1]!, force[3 * i + 2]!);
-            if (f > 0) {
-                sizes.push(f);
-            }
+            most = f > most ? f : most;
         }
-        sizes.sort((a, b) => a - b);
-        const strong = sizes[Math.floor(0.9 * sizes.length)];
-        this.metresPerNewton = strong ? (0.125 * extent) / strong : 0;
+        this.metresPerNewton = most > 0 ? (0.16 * extent) / most : 0;
     }
 
     private scale(): void {
@@ -227,8 +226,8 @@ export class Contacts {
         this.uniforms.arrows.value = on ? 1 : 0;
     }
 
-    /** The friction cone of a contact with its force, or none. */
-    select(contact: Contact | null, extent: number): void {
+    /** The friction cone of a contact with its force, or none; `size`: of what is seen, `pixel`: one of it, m. */
+    select(contact: Contact | null, { size, pixel }: { size: number; pixel: number }): void {
         this.cone.clear();
         this.cone.visible = contact !== null;
         if (!contact) {
@@ -236,44 +235,36 @@ export class Contacts {
             return;
         }
         const normal = Math.max(0, contact.force.dot(contact.normal));
-        const shown = normal * this.metresPerNewton * this.factor;
-        const height = Math.min(0.4 * extent, Math.max(0.07 * extent, 1.25 * shown));
         const mu = Math.min(Math.max(contact.mu, 0), 20);
-        const radius = Math.min(mu * height, 0.6 * extent);
+        // as high as its force is long, but with a mouth that can be looked into
+        const shown = normal * this.metresPerNewton * this.factor;
+        const height = Math.min(0.6 * size, (0.8 * size) / Math.max(mu, 1e-9), Math.max(shown, 0.25 * size, (22 * pixel) / Math.max(mu, 1e-9)));
+        const radius = mu * height;
         this.shape = { height, radius };
         const turn = new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), contact.normal.clone().normalize());
-        const geometry = new ConeGeometry(Math.max(radius, 1e-6), height, 64, 1, true);
+        const geometry = new ConeGeometry(Math.max(radius, 1e-9), height, 64, 1, true);
         geometry.rotateX(Math.PI).translate(0, height / 2, 0); // the point at the contact
         const colour = paint(contact.state > 1.5 ? STATE_COLOURS.slide : contact.state > 0.5 ? STATE_COLOURS.stick : STATE_COLOURS.open);
-        const surface = new Mesh(geometry, new MeshBasicMaterial({
-            color: colour, transparent: true, opacity: 0.3, side: DoubleSide, depthWrite: false,
-        }));
-        const rim = new Line(ring(radius, height), new LineBasicMaterial({ color: colour }));
-        const axis = new Line(
-            new BufferGeometry().setFromPoints([new Vector3(), new Vector3(0, 1.15 * height, 0)]),
-            new LineBasicMaterial({ color: colour, transparent: true, opacity: 0.7 }));
-        // the force, as long as the cone lets it be seen: its normal part reaches 0.8 of the height
-        const scale = normal > 0 ? (0.8 * height) / normal : 0;
-        const arrow = arrowMesh(contact.force.clone().multiplyScalar(scale), 0.018 * height + 0.002 * extent);
+        const over = { color: colour, transparent: true, depthTest: false, depthWrite: false };
+        const surface = new Mesh(geometry, new MeshBasicMaterial({ ...over, opacity: 0.32, side: DoubleSide }));
+        const line = Math.min(0.9 * pixel, 0.1 * Math.max(radius, 1e-9)); // half the width of lines
+        const rim = new Mesh(new TorusGeometry(radius, line, 6, 96).rotateX(Math.PI / 2).translate(0, height, 0), new MeshBasicMaterial(over));
+        const axis = new Mesh(new CylinderGeometry(0.6 * line, 0.6 * line, height, 6).translate(0, height / 2, 0),
+            new MeshBasicMaterial({ ...over, opacity: 0.7 }));
+        // the force ends in the plane of the mouth: on the rim it slides, inside it sticks; thin enough to tell
+        const thin = Math.max(0.4 * pixel, Math.min(1.1 * pixel, 0.05 * radius));
+        const arrow = arrowMesh(contact.force.clone().multiplyScalar(normal > 0 ? height / normal : 0), thin, "#f5d142", 2);
         for (const object of [surface, rim, axis]) {
             object.quaternion.copy(turn);
         }
         this.cone.add(surface, rim, axis, arrow);
         this.cone.position.copy(contact.point);
-        this.cone.traverse((object) => (object.renderOrder = 5));
+        [surface, axis, rim].forEach((object, k) => (object.renderOrder = 5 + 0.1 * k));
     }
 }
 
-function ring(radius: number, height: number): BufferGeometry {
-    const points = Array.from({ length: 97 }, (_, i) => {
-        const angle = (2 * Math.PI * i) / 96;
-        return new Vector3(radius * Math.cos(angle), height, radius * Math.sin(angle));
-    });
-    return new BufferGeometry().setFromPoints(points);
-}
-
 /** A round arrow from the origin along a vector. */
-export function arrowMesh(vector: Vector3, thickness: number, colour = "#f5d142"): Group {
+export function arrowMesh(vector: Vector3, thickness: number, colour = "#f5d142", wide = 2.6): Group {
     const group = new Group();
     const length = vector.length();
     if (!(length > 0)) {
@@ -282,7 +273,7 @@ export function arrowMesh(vector: Vector3, thickness: number, colour = "#f5d142"
     const head = Math.min(0.35 * length, 7 * thickness);
     const material = new MeshBasicMaterial({ color: paint(colour), depthTest: false, transparent: true });
     const shaft = new CylinderGeometry(thickness, thickness, length - head, 12).translate(0, (length - head) / 2, 0);
-    const point = new ConeGeometry(2.6 * thickness, head, 16, 1).translate(0, length - head / 2, 0);
+    const point = new ConeGeometry(wide * thickness, head, 16, 1).translate(0, length - head / 2, 0);
     group.add(new Mesh(shaft, material), new Mesh(point, material));
     group.quaternion.setFromUnitVectors(new Vector3(0, 1, 0), vector.clone().normalize());
     group.traverse((object) => (object.renderOrder = 6));

@@ -70,7 +70,7 @@ class App {
         this.view = new View(byId<HTMLCanvasElement>("view"), run, meshes);
         document.body.classList.toggle("software", this.view.software);
         this.selected = new Selected(run, s);
-        this.legend = new Legend(this.view, run.rods.length, () => this.refresh());
+        this.legend = new Legend(this.view, () => this.refresh());
         this.atNow = run.live;
         this.live = run.live ? new Live(server, this.view, s) : null;
         this.markColour = colourButtons(run.fields, (name) => this.setColour(name));
@@ -258,6 +258,7 @@ class App {
         view.onDraw = () => {
             drawAxes(view);
             drawScale(view);
+            this.legend.draw();
         };
         selected.onClose = () => this.select(null);
         showPanel(view, this.run.rods.length <= MANY_RODS, () => this.refresh());

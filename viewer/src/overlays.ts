@@ -1,6 +1,6 @@
 // overlays.ts - what lies flat on the picture: axes, scale bar, legend.
 import { Vector3 } from "three";
-import { STATE_COLOURS, colours } from "./colours";
+import { STATE_COLOURS, colours, isDark } from "./colours";
 import { byId, make } from "./dom";
 import { prefixFor, roundDown, withUnit } from "./units";
 import type { View } from "./view";
@@ -72,7 +72,7 @@ export class Legend {
     private shown = "";
     private factor = 1; // of the unit's prefix: what is read and typed is in these
 
-    constructor(private readonly view: View, private readonly rodCount: number, again: () => void) {
+    constructor(private readonly view: View, again: () => void) {
         const take = () => {
             const low = Number(this.low.value) * this.factor, high = Number(this.high.value) * this.factor;
             if (Number.isFinite(low) && Number.isFinite(high) && high > low) {
@@ -98,7 +98,7 @@ export class Legend {
 
     draw(): void {
         const { field, range, fixedRange } = this.view;
-        const key = `${field.name} ${range} ${fixedRange}`;
+        const key = `${field.name} ${range} ${fixedRange} ${isDark()}`;
         if (key === this.shown) {
             return;
         }
@@ -117,7 +117,7 @@ export class Legend {
         this.low.value = short(range[0] / factor);
         this.high.value = short(range[1] / factor);
         const bar = byId<HTMLCanvasElement>("legend-bar").getContext("2d")!;
-        colours(field.scale, this.rodCount).forEach((rgb, i) => {
+        colours(field.scale, isDark()).forEach((rgb, i) => {
             bar.fillStyle = `rgb(${rgb.map(Math.round).join(",")})`;
             bar.fillRect(i, 0, 1, 1);
         });

@@ -6,6 +6,10 @@
 // where it is nearer than what was there. One rectangle then puts colours, depths and shadows into
 // the scene, so that bodies, tubes and strands hide each other as they should.
 //
+// At rest there is time: curves are smooth (the cubic of the tubes in rods.ts, in pieces), and several
+// pixels are drawn for each that is shown, so that edges are smooth too. A hair that stands for a wisp is
+// drawn as fibres (wisp.ts). The selected line is drawn last, over all other lines, and they are dimmed.
+//
 // Light is that of the shaders of rods.ts: a strand of a pixel is lit by its tangent alone (Kajiya
 // and Kay), a wider one as the round rod it is, with one colour for each pixel across it. Colours
 // hold along a segment. Depths are those of the projection, which are even along a line on the screen.
@@ -15,6 +19,7 @@ import {
 } from "three";
 import type { RunInfo } from "./protocol";
 import { LIGHT, light } from "./shade";
+import { brushOf, fibreAt, type Brush } from "./wisp";
 
 const VERTEX = /* glsl */ `
 uniform vec4 box;
@@ -33,13 +38,16 @@ void main() {
     if (c.a < 0.5) discard;
     float z = texelFetch(depths, at, 0).r;
     vec4 p = back * vec4(2.0 * gl_FragCoord.xy / size.xy - 1.0, z, 1.0);
-    float lit_ = lit(p.xyz / p.w + keyDirection * size.z, 1.6);
+    float lit_ = lit(p.xyz / p.w + keyDirection * size.z, 2.0, gl_FragCoord.xy);
     gl_FragColor = vec4(c.rgb * mix(0.55, 1.0, lit_), 1.0);
     gl_FragDepth = 0.5 * z + 0.5;
 }
 `;
 
-const WIDEST = 64; // pixels
+const WIDEST = 128; // pixels
+const PIECES = 8; // of a segment, at most
+const DEVIATION = 0.15; // pixels, of the pieces from the curve
+const DIM = 0.5; // lines beside the selected one
 const ROUND = 2; // pixels from which a strand has a light and a dark side
 
 function texture(width: number, height: number, data: Uint8Array | Float32Array): DataTexture {
@@ -56,6 +64,19 @@ export interface Strokes {
     isDrawn: (line: number) => boolean;
     selected: number;
     thickness: number;
+    smooth: boolean; // curves instead of corners
+    most: number; // fibres of a wisp
+}
+
+/** One line to draw: points and colours, where it begins in them, and how it is drawn. */
+interface Stroke {
+    xyz: Float32Array;
+    colours: Uint32Array;
+    first: number;
+    count: number;
+    radius: number; // m
+    isSelected: boolean;
+    isDim: boolean;
 }
 
 export class Painter {
@@ -66,6 +87,8 @@ export class Painter {
     private depth = new Float32Array(0);
     private painted = { left: 0, right: 0, low: 0, high: 0 }; // pixels that are not empty
     private readonly places: Float32Array; // x, y in pixels, depth, pixels a metre; by point of a line
+    private readonly path: Float32Array; // x, y, z of a line that is smooth or a fibre
+    private readonly pathColours: Uint32Array;
     private readonly across = new Uint32Array(WIDEST); // colours from side to side
     private readonly uniforms = {
         ...light,
@@ -78,7 +101,9 @@ export class Painter {
 
     constructor(private readonly run: RunInfo) {
         const longest = run.lines.reduce((most, [, , count]) => Math.max(most, count), 0);
-        this.places = new Float32Array(4 * longest);
+        this.places = new Float32Array(4 * PIECES * longest);
+        this.path = new Float32Array(3 * PIECES * longest);
+        this.pathColours = new Uint32Array(PIECES * longest);
         this.mesh = new Mesh(new PlaneGeometry(1, 1), new ShaderMaterial({
             uniforms: this.uniforms, vertexShader: VERTEX, fragmentShader: FRAGMENT,
         }));
@@ -107,15 +132,19 @@ export class Painter {
         this.resize(width, height);
         const project = new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
         this.painted = { left: width, right: 0, low: height, high: 0 };
-        const { lines, rods } = this.run;
+        const { lines } = this.run;
+        const later: number[] = [];
         for (let line = 0; line < lines.length; line++) {
-            const [rod, first, count, thick] = lines[line]!;
-            if (strokes.isDrawn(line) && this.project(strokes.xyz, first, count, project.elements)) {
-                const ribbon = rods[rod]!.ribbon;
-                const radius = (ribbon ? ribbon.width / 2 : thick) * strokes.thickness;
-                this.line(strokes, first, count, radius, rod === strokes.selected);
+            if (!strokes.isDrawn(line)) {
+                continue;
+            }
+            if (lines[line]![0] === strokes.selected) {
+                later.push(line);
+            } else {
+                this.strand(strokes, line, project.elements);
             }
         }
+        later.forEach((line) => this.strand(strokes, line, project.elements));
         const { left, right, low, high } = this.painted;
         this.mesh.visible = high > low;
         this.uniforms.colours.value!.needsUpdate = this.mesh.visible;
@@ -125,9 +154,107 @@ export class Painter {
         this.uniforms.size.value.set(width, height, 2.5 * light.shadowTexel.value, 0);
     }
 
+    // one line of the run: itself, or the fibres of its wisp
+    private strand(strokes: Strokes, line: number, m: number[]): void {
+        const [rod, first, count, thick] = this.run.lines[line]!;
+        const { xyz, colours, selected } = strokes;
+        const info = this.run.rods[rod]!;
+        const isSelected = rod === selected;
+        const middle = 3 * (first + (count >> 1));
+        const w = m[3]! * xyz[middle]! + m[7]! * xyz[middle + 1]! + m[11]! * xyz[middle + 2]! + m[15]!;
+        const pixel = Math.abs(w) * light.pixel.value;
+        const brush = brushOf(info, thick, pixel, isSelected ? 1 : strokes.most);
+        const stroke: Stroke = {
+            xyz, colours, first, count, radius: brush.radius * strokes.thickness, isSelected,
+            isDim: !isSelected && selected >= 0,
+        };
+        const pieces = strokes.smooth ? this.piecesOf(xyz, first, count, pixel) : 1;
+        if (pieces === 1 && brush.fibres === 1) {
+            this.stroke(stroke, m);
+            return;
+        }
+        stroke.xyz = this.path;
+        stroke.colours = this.pathColours;
+        stroke.first = 0;
+        stroke.count = (count - 1) * pieces + 1;
+        for (let fibre = 0; fibre < brush.fibres; fibre++) {
+            this.bend(strokes, first, count, pieces);
+            if (brush.fibres > 1) {
+                this.shift(stroke.count, rod, fibre, brush);
+            }
+            this.stroke(stroke, m);
+        }
+    }
+
+    // as many as the sharpest corner needs
+    private piecesOf(xyz: Float32Array, first: number, count: number, pixel: number): number {
+        let most = 0;
+        for (let i = first + 1, j = 3 * i; i + 1 < first + count; i++, j += 3) {
+            const x = xyz[j - 3]! - 2 * xyz[j]! + xyz[j + 3]!;
+            const y = xyz[j - 2]! - 2 * xyz[j + 1]! + xyz[j + 4]!;
+            const z = xyz[j - 1]! - 2 * xyz[j + 2]! + xyz[j + 5]!;
+            most = Math.max(most, x * x + y * y + z * z);
+        }
+        const off = Math.sqrt(most) / (8 * Math.max(pixel, 1e-30)); // of a segment from its curve
+        return off > DEVIATION ? Math.min(PIECES, Math.ceil(Math.sqrt(off / DEVIATION))) : 1; // NaN: 1
+    }
+
+    // the cubic through the points of a line, in pieces
+    private bend({ xyz, colours }: Strokes, first: number, count: number, pieces: number): void {
+        const { path, pathColours } = this;
+        let k = 0;
+        for (let i = 0; i + 1 < count; i++) {
+            const b = 3 * (first + i), c = b + 3;
+            const a = i > 0 ? b - 3 : b, d = i + 2 < count ? c + 3 : c;
+            const length = Math.hypot(xyz[c]! - xyz[b]!, xyz[c + 1]! - xyz[b + 1]!, xyz[c + 2]! - xyz[b + 2]!);
+            const before = i > 0 ? Math.hypot(xyz[b]! - xyz[a]!, xyz[b + 1]! - xyz[a + 1]!, xyz[b + 2]! - xyz[a + 2]!) : length;
+            const after = i + 2 < count ? Math.hypot(xyz[d]! - xyz[c]!, xyz[d + 1]! - xyz[c + 1]!, xyz[d + 2]! - xyz[c + 2]!) : length;
+            // tangents halve the corners: the mean of both chords, each made as long as this one
+            const p = 0.5 * (length / Math.max(before, 1e-30)), q = 0.5 * (length / Math.max(after, 1e-30));
+            for (let s = 0; s < pieces; s++) {
+                const t = s / pieces, u = 1 - t;
+                for (let e = 0; e < 3; e++) {
+                    const chord = xyz[c + e]! - xyz[b + e]!;
+                    const ta = i > 0 ? 0.5 * chord + p * (xyz[b + e]! - xyz[a + e]!) : chord;
+                    const tb = i + 2 < count ? 0.5 * chord + q * (xyz[d + e]! - xyz[c + e]!) : chord;
+                    path[3 * k + e] = xyz[b + e]! * u * u * (1 + 2 * t) + xyz[c + e]! * t * t * (3 - 2 * t) + u * t * (ta * u - tb * t);
+                }
+                pathColours[k++] = colours[first + i + (t < 0.5 ? 0 : 1)]!;
+            }
+        }
+        const last = first + count - 1;
+        path.set(xyz.subarray(3 * last, 3 * last + 3), 3 * k);
+        pathColours[k] = colours[last]!;
+    }
+
+    // move a path aside, to where a fibre of its wisp is
+    private shift(count: number, rod: number, fibre: number, brush: Brush): void {
+        const { path } = this;
+        const [ox, oy, oz] = fibreAt(rod, fibre, brush) as [number, number, number];
+        let tx = 0, ty = 0, tz = 0;
+        for (let i = 0, j = 0; i < count; i++, j += 3) {
+            if (i + 1 < count) {
+                tx = path[j + 3]! - path[j]!;
+                ty = path[j + 4]! - path[j + 1]!;
+                tz = path[j + 5]! - path[j + 2]!;
+            }
+            const along = (ox * tx + oy * ty + oz * tz) / (tx * tx + ty * ty + tz * tz + 1e-30);
+            path[j] = path[j]! + ox - along * tx;
+            path[j + 1] = path[j + 1]! + oy - along * ty;
+            path[j + 2] = path[j + 2]! + oz - along * tz;
+        }
+    }
+
+    private stroke(stroke: Stroke, m: number[]): void {
+        if (this.project(stroke.xyz, stroke.first, stroke.count, m)) {
+            this.line(stroke);
+        }
+    }
+
     // the points of a line in pixels; false where none of it can be seen
     private project(xyz: Float32Array, first: number, count: number, m: number[]): boolean {
         const { places, width, height } = this;
+        const pixel = light.pixel.value / light.fine.value;
         let left = 0, right = 0, below = 0, above = 0, behind = 0;
         for (let i = 0, j = 3 * first, k = 0; i < count; i++, j += 3, k += 4) {
             const x = xyz[j]!, y = xyz[j + 1]!, z = xyz[j + 2]!;
@@ -142,7 +269,7 @@ export class Painter {
             places[k] = px;
             places[k + 1] = py;
             places[k + 2] = (m[2]! * x + m[6]! * y + m[10]! * z + m[14]!) / w;
-            places[k + 3] = 1 / (w * light.pixel.value);
+            places[k + 3] = 1 / (w * pixel);
             left += px < -WIDEST ? 1 : 0;
             right += px > width + WIDEST ? 1 : 0;
             below += py < -WIDEST ? 1 : 0;
@@ -151,22 +278,25 @@ export class Painter {
         return Math.max(left, right, below, above) + behind < count;
     }
 
-    private line(strokes: Strokes, first: number, count: number, radius: number, isSelected: boolean): void {
+    private line(stroke: Stroke): void {
         const { places } = this;
+        const { count, radius, isSelected, first } = stroke;
+        const fine = light.fine.value;
+        const least = Math.max(1, Math.round((isSelected ? 3 : 1) * fine));
         for (let i = 0, k = 0; i + 1 < count; i++, k += 4) {
             const scale = 0.5 * (places[k + 3]! + places[k + 7]!);
             if (!(places[k + 3]! > 0) || !(places[k + 7]! > 0)) {
                 continue;
             }
-            const wide = Math.max(1, Math.min(WIDEST, Math.round(2 * radius * scale)));
-            this.shade(strokes, first + i, wide, isSelected);
-            this.segment(k, wide);
+            const wide = Math.max(least, Math.min(WIDEST, Math.round(2 * radius * scale)));
+            this.shade(stroke, first + i, wide, fine);
+            this.segment(k, wide, isSelected);
         }
     }
 
     // the colours across a segment that is so many pixels wide
-    private shade(strokes: Strokes, i: number, wide: number, isSelected: boolean): void {
-        const { xyz, colours } = strokes;
+    private shade(stroke: Stroke, i: number, wide: number, fine: number): void {
+        const { xyz, colours } = stroke;
         const { eye, keyDirection } = light;
         const j = 3 * i;
         const x = xyz[j]!, y = xyz[j + 1]!, z = xyz[j + 2]!;
@@ -183,13 +313,17 @@ export class Painter {
         const { x: lx, y: ly, z: lz } = keyDirection.value;
         const hex = colours[i]!;
         let r = (hex & 255) / 255, g = ((hex >> 8) & 255) / 255, b = ((hex >> 16) & 255) / 255;
-        if (isSelected) {
-            r = 0.4 * r + 0.6;
-            g = 0.4 * g + 0.468;
-            b = 0.4 * b + 0.12;
+        if (stroke.isSelected) {
+            r = 0.25 * r + 0.75;
+            g = 0.25 * g + 0.69;
+            b = 0.25 * b + 0.4;
+        } else if (stroke.isDim) {
+            r *= DIM;
+            g *= DIM;
+            b *= DIM;
         }
         const tl = tx * lx + ty * ly + tz * lz, tv = tx * vx + ty * vy + tz * vz;
-        if (wide < ROUND) {
+        if (wide < ROUND * fine) {
             const st = Math.sqrt(Math.max(1 - tl * tl, 0)), sv = Math.sqrt(Math.max(1 - tv * tv, 0));
             let s = Math.max(st * sv - tl * tv, 0);
             s *= s;
@@ -202,6 +336,9 @@ export class Painter {
                 r * r * (0.468 + up) + s * (0.3 + 0.7 * r),
                 g * g * (0.498 + 0.96 * up) + 0.96 * s * (0.3 + 0.7 * g),
                 b * b * (0.543 + 0.9 * up) + 0.9 * s * (0.3 + 0.7 * b));
+            for (let k = 1; k < wide; k++) {
+                this.across[k] = this.across[0]!;
+            }
             return;
         }
         // side and front of the round section as the eye sees it; on the screen, side points right or up
@@ -218,7 +355,7 @@ export class Painter {
         hy *= h;
         hz *= h;
         const sh = sx * hx + sy * hy + sz * hz, fh = fx * hx + fy * hy + fz * hz;
-        const gloss = 0.35 * Math.max(0.15, Math.min(1, (wide - 2) / 4)); // a hair has no spot of light
+        const gloss = 0.35 * Math.max(0.15, Math.min(1, (wide / fine - 2) / 4)); // a hair has no spot of light
         for (let k = 0; k < wide; k++) {
             const u = (2 * k + 1) / wide - 1;
             const c = Math.sqrt(1 - u * u);
@@ -238,7 +375,7 @@ export class Painter {
     }
 
     // walk along the longer axis; what is across lies along the other
-    private segment(k: number, wide: number): void {
+    private segment(k: number, wide: number, isOver: boolean): void {
         const { places, width, height } = this;
         let ax = places[k]!, ay = places[k + 1]!, az = places[k + 2]!;
         let bx = places[k + 4]!, by = places[k + 5]!, bz = places[k + 6]!;
@@ -266,7 +403,7 @@ export class Painter {
             const start = Math.round(v - span / 2);
             const begin = start < 0 ? 0 : start, end = start + span > tall ? tall : start + span;
             for (let c = begin, p = at + begin * step; c < end; c++, p += step) {
-                if (z < depth[p]! && z > -1) {
+                if ((z < depth[p]! || isOver) && z > -1) {
                     const place = span === 1 ? 0 : (((c - start) * wide) / span) | 0;
                     depth[p] = z;
                     colour[p] = across[turned ? place : wide - 1 - place]!;

@@ -49,7 +49,7 @@ export function showPanel(view: View, few: boolean, again: () => void): Switches
         (value) => `× ${Number((10 ** value).toPrecision(2))}`,
         (value) => touch(() => {
             view.contacts.length = 10 ** value;
-            view.contacts.select(view.selectedContact, view.radius);
+            view.contacts.select(view.selectedContact, view.coneSize);
         }));
     const bodies = check("Bodies", "Obstacles and rigid bodies", true, (on) => touch(() => {
         view.solids.bodies = on;

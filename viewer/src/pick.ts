@@ -6,6 +6,7 @@
 // unless a solid hides it.
 import { Raycaster, Vector2, Vector3 } from "three";
 import type { OrbitCamera } from "./camera";
+import { isWisp } from "./colours";
 import { CONTACT, type Frame, type RunInfo } from "./protocol";
 import type { Solids } from "./solids";
 
@@ -45,7 +46,7 @@ function rodUnder(x: number, y: number, run: RunInfo, frame: Frame, at: Float32A
     const found = { score: Infinity, rod: -1, point: 0, fraction: 0, depth: Infinity };
     for (const [rod, first, count, thick] of run.lines) {
         const info = run.rods[rod]!;
-        const radius = (info.ribbon ? info.ribbon.width / 2 : thick) * thickness;
+        const radius = (info.ribbon ? info.ribbon.width / 2 : isWisp(info) ? 0.5 * info.contactRadius : thick) * thickness;
         for (let i = first; i + 1 < first + count; i++) {
             const j = 3 * i;
             const da = at[j + 2]!, db = at[j + 5]!;
@@ -114,7 +115,7 @@ export function pick(scene: PickScene, x: number, y: number, rodsOnly = false): 
     const solid = solidUnder(x, y, camera, solids, canvas);
     const at = frame.arrays.position ? projectAll(frame.arrays.position, camera, canvas) : new Float32Array(0);
     const rod = at.length ? rodUnder(x, y, run, frame, at, camera, scene.thickness) : null;
-    if (rod && !(solid && rod.place.distanceTo(camera.camera.position) > solid.hit.distance + run.rods[rod.rod]!.radius * 4)) {
+    if (rod && !(solid && rod.place.distanceTo(camera.camera.position) > solid.hit.distance + Math.max(4 * run.rods[rod.rod]!.radius, 1.5 * run.rods[rod.rod]!.contactRadius))) {
         return { kind: "rod", rod: rod.rod, point: rod.point, fraction: rod.fraction, place: rod.place };
     }
     return solid && !rodsOnly ? { kind: "solid", from: solid.placed.from, index: solid.placed.index } : null;

@@ -16,13 +16,16 @@
 // along n1 and n2, number of the rod, whether a line starts or ends here), one for quaternions. A new
 // frame costs one loop and one upload for each kind that is drawn.
 import {
-    BufferAttribute, BufferGeometry, DataTexture, DoubleSide, DynamicDrawUsage, FloatType, FrontSide, Frustum, Group,
+    BackSide, BufferAttribute, BufferGeometry, DataTexture, DoubleSide, DynamicDrawUsage, FloatType, FrontSide, Frustum, Group,
     InstancedBufferAttribute, InstancedBufferGeometry, InterleavedBuffer, InterleavedBufferAttribute, LineSegments, Matrix4, Mesh, NearestFilter,
-    RGBAFormat, ShaderMaterial, Vector2, Vector3, type PerspectiveCamera,
+    RGBAFormat, ShaderMaterial, Vector2, Vector3,
+    type PerspectiveCamera, type Side,
 } from "three";
+import { isWisp } from "./colours";
 import { Painter } from "./painter";
 import type { Frame, RunInfo } from "./protocol";
 import { LIGHT, SHADOW_LAYER, light } from "./shade";
+import { MOST_FIBRES, ballPlace, brushOf } from "./wisp";
 
 const ROW_BITS = 11;
 const ROW = 1 << ROW_BITS;
@@ -56,39 +59,66 @@ attribute vec3 here;
 void main() { gl_Position = projectionMatrix * viewMatrix * vec4(here, 1.0); }
 `;
 
+// One fibre of a wisp (wisp.ts), an instance of all strands; a strand that is no wisp is in the first alone.
+const FIBRE = /* glsl */ `
+const float DIM = 0.5; // strands beside the selected one
+uniform float fibreCount;
+attribute vec3 here, fibre; // fibre: a place in the unit ball
+attribute vec4 kind; // radius, rod, 1 or -1: which side, and the radius of a wisp, or 0
+float fibreRadius() {
+    return kind.w > 0.0 ? kind.w / (fibreCount > 1.5 ? 1.2 * sqrt(fibreCount) : 1.0) : kind.x;
+}
+vec3 place(vec3 tangent) {
+    if (!(kind.w > 0.0) || fibreCount < 1.5) return here;
+    float a = 2.4 * kind.y, c = cos(a), s = sin(a);
+    vec3 o = (1.25 * kind.w - fibreRadius()) * vec3(c * fibre.x - s * fibre.y, s * fibre.x + c * fibre.y, fibre.z);
+    return here + o - dot(o, tangent) * tangent;
+}
+bool isNone() { return gl_InstanceID > 0 && !(kind.w > 0.0); }
+`;
+
 const STRAND_VERTEX = /* glsl */ `
 ${LIGHT}
 uniform float thickness, selected;
-attribute vec3 before, here, after, colour;
-attribute vec3 kind; // radius, rod, and 1 or -1: which side
+${FIBRE}
+attribute vec3 before, after, colour;
 varying vec3 vColour, vNormal, vTangent, vEye;
 varying vec2 vAcross; // from side to side, and half width in pixels
 varying float vLit;
 void main() {
     vec3 tangent = normalize(after - before + vec3(1e-12));
+    vec3 here = place(tangent);
     vec3 v = toEye(here);
     vec3 side = normalize(cross(tangent, v) + vec3(1e-9));
     float size = pixelAt(here);
-    float width = max(kind.x * thickness, 0.62 * size);
-    vColour = abs(kind.y - selected) < 0.5 ? mix(colour, vec3(1.0, 0.78, 0.2), 0.6) : colour;
+    bool isSelected = abs(kind.y - selected) < 0.5;
+    float width = max(fibreRadius() * thickness, (isSelected ? 1.5 : 0.62) * size);
+    vColour = isSelected ? mix(colour, vec3(1.0, 0.92, 0.53), 0.75) : selected > -0.5 ? DIM * colour : colour;
     vTangent = tangent;
     vEye = v;
     vNormal = normalize(cross(side, tangent));
     vAcross = vec2(kind.z, width / size);
     vLit = litThin(here + keyDirection * width * 2.0);
     gl_Position = projectionMatrix * viewMatrix * vec4(here + kind.z * width * side, 1.0);
+    if (isSelected) { // before other strands, but not before bodies far in front of it
+        vec4 near = projectionMatrix * viewMatrix * vec4(here + 0.04 * length(eye.xyz - here) * v, 1.0);
+        gl_Position.z = near.z / near.w * gl_Position.w;
+    }
+    if (isNone()) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
 }
 `;
 
 const STRAND_DEPTH_VERTEX = /* glsl */ `
 ${LIGHT}
 uniform float thickness;
-attribute vec3 before, here, after;
-attribute vec3 kind;
+${FIBRE}
+attribute vec3 before, after;
 void main() {
     vec3 side = normalize(cross(after - before, eye.xyz) + vec3(1e-9));
-    float width = max(kind.x * thickness, 0.62 * pixel);
-    gl_Position = projectionMatrix * viewMatrix * vec4(here + kind.z * width * side, 1.0);
+    float width = max(fibreRadius() * thickness, 0.62 * pixel);
+    vec3 p = place(normalize(after - before + vec3(1e-12)));
+    gl_Position = projectionMatrix * viewMatrix * vec4(p + kind.z * width * side, 1.0);
+    if (isNone()) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
 }
 `;
 
@@ -171,10 +201,11 @@ void main() {
     vec3 n = normalize(vNormal);
     float x = clamp((vMark.x - range.x) / max(range.y - range.x, 1e-30), 0.0, 1.0);
     vec3 c = texture(lut, vec2((x * 255.0 + 0.5) / 256.0, 0.5)).rgb;
-    if (abs(vMark.y - selected) < 0.5) c = mix(c, vec3(1.0, 0.78, 0.2), 0.45);
-    if (dot(n, v) < 0.0) n = -n;
+    if (abs(vMark.y - selected) < 0.5) c = mix(c, vec3(1.0, 0.9, 0.5), 0.6);
+    else if (selected > -0.5) c *= 0.55;
+    if (!gl_FrontFacing) n = -n;
     if (stripes > 0.5) c *= mix(1.0, 0.45, smoothstep(0.955, 0.975, abs(vMark.z)) * step(0.0, vMark.z));
-    float shadow = litSurface(vPlace, n, 1.6);
+    float shadow = litSurface(vPlace, n, 2.0, gl_FragCoord.xy);
     gl_FragColor = vec4(shade(c, n, v, shadow, 0.42), 1.0);
 }
 `;
@@ -232,7 +263,7 @@ function tubeGeometry(sides: number, rings: number, flat: boolean): BufferGeomet
             normal.push(end, 0, 0);
         }
         for (let i = 1; i < around; i++) {
-            index.push(centre, centre + i, centre + i + 1);
+            index.push(centre, ...(end > 0 ? [centre + i, centre + i + 1] : [centre + i + 1, centre + i]));
         }
     }
     const geometry = new BufferGeometry();
@@ -258,6 +289,9 @@ const NO_CARD: Detail = { // about 40 000
     steps: [{ upTo: 250, sides: 16, rings: 4 }, { upTo: 1500, sides: 8, rings: 2 }],
     pixels: 4, fewPixels: 1.2, few: 1500,
 };
+
+// Fibres of wisps, in segments of all of them together.
+const CARD_SEGMENTS = 600_000, STILL_SEGMENTS = 100_000, MOVING_SEGMENTS = 9_000;
 
 /** One kind of tubes, round or flat: the segments that are drawn so now. */
 class Tubes {
@@ -298,7 +332,7 @@ class Tubes {
 
 /** Two vertices a point; every line has a ghost before its first point and one after its last. */
 class Strands {
-    readonly geometry = new BufferGeometry();
+    readonly geometry = new InstancedBufferGeometry(); // an instance for each fibre of the wisps
     readonly shadow = new BufferGeometry(); // the same vertices
     private readonly places: InterleavedBuffer;
     private readonly colours: BufferAttribute;
@@ -322,18 +356,31 @@ class Strands {
         for (const [name, attribute] of Object.entries(this.geometry.attributes)) {
             this.shadow.setAttribute(name, attribute);
         }
+        this.geometry.setAttribute("fibre", new InstancedBufferAttribute(new Float32Array(3 * MOST_FIBRES), 3));
+        this.fibres = 1;
+    }
+
+    /** How many fibres a wisp has now. */
+    set fibres(count: number) {
+        if (this.geometry.instanceCount !== count) {
+            this.geometry.instanceCount = count;
+            const fibre = this.geometry.getAttribute("fibre") as InstancedBufferAttribute;
+            (fibre.array as Float32Array).set(Array.from({ length: count }, (_, k) => ballPlace(0, k, count)).flat());
+            fibre.needsUpdate = true;
+        }
     }
 
     private kinds(count: number): BufferAttribute {
-        const kind = new Float32Array(3 * count + 3);
+        const kind = new Float32Array(4 * count + 4);
         this.run.lines.forEach(([rod, , points, thick], line) => {
             const info = this.run.rods[rod]!;
             const radius = info.ribbon ? info.ribbon.width / 2 : thick;
+            const wisp = isWisp(info) ? info.contactRadius : 0;
             for (let i = 0; i < points; i++) {
-                kind.set([radius, rod, -1, radius, rod, 1], 3 * (this.first[line]! + 2 * i));
+                kind.set([radius, rod, -1, wisp, radius, rod, 1, wisp], 4 * (this.first[line]! + 2 * i));
             }
         });
-        return new BufferAttribute(kind, 3);
+        return new BufferAttribute(kind, 4);
     }
 
     /** Draw these lines, each segment as two triangles; returns the number of segments. */
@@ -457,6 +504,7 @@ export class Rods {
             selected: { value: -1 },
             stripes: { value: 0 },
             hasFrames: { value: 0 },
+            fibreCount: { value: 1 },
         };
         const side = { side: DoubleSide };
         this.thin = new Strands(run);
@@ -475,10 +523,10 @@ export class Rods {
             this.coarse.layers.set(SHADOW_LAYER);
             this.group.add(this.painter.mesh, this.coarse);
         } else {
-            this.addShadow(this.strands, STRAND_DEPTH_VERTEX);
+            this.addShadow(this.strands, STRAND_DEPTH_VERTEX, DoubleSide);
         }
-        this.addShadow(this.round.mesh, TUBE_VERTEX);
-        this.addShadow(this.flat.mesh, TUBE_VERTEX);
+        this.addShadow(this.round.mesh, TUBE_VERTEX, BackSide); // a tube does not shadow its own bright side
+        this.addShadow(this.flat.mesh, TUBE_VERTEX, DoubleSide);
     }
 
     private material(vertexShader: string, fragmentShader: string, more: object): ShaderMaterial {
@@ -487,18 +535,18 @@ export class Rods {
 
     // A shader that has nothing to light. It must not see the shadow map: a texture cannot be read while
     // it is drawn into.
-    private shadowMaterial(vertexShader: string): ShaderMaterial {
+    private shadowMaterial(vertexShader: string, side: Side = DoubleSide): ShaderMaterial {
         return new ShaderMaterial({
             uniforms: { ...this.uniforms, shadowMap: { value: null } },
             vertexShader,
             fragmentShader: DEPTH_FRAGMENT,
-            side: DoubleSide,
+            side,
         });
     }
 
     // the same mesh on the layer of shadows
-    private addShadow(mesh: Mesh, vertexShader: string): void {
-        const shadow = new Mesh(mesh.geometry, this.shadowMaterial(vertexShader));
+    private addShadow(mesh: Mesh, vertexShader: string, side: Side): void {
+        const shadow = new Mesh(mesh.geometry, this.shadowMaterial(vertexShader, side));
         shadow.frustumCulled = false;
         shadow.layers.set(SHADOW_LAYER);
         this.shadows.push([mesh, shadow]);
@@ -614,6 +662,10 @@ export class Rods {
                 near = Math.min(near, x * x + y * y + z * z);
             }
             const radius = info.ribbon ? info.ribbon.width / 2 : thick;
+            if (isWisp(info)) { // fibres, however near
+                this.size[line] = 0;
+                return;
+            }
             this.size[line] = (radius * scale) / Math.sqrt(near);
             if (this.size[line]! >= 0.2 * least) { // it may be large between these five points, or out of sight
                 const seen = nearest(frustum, eye, xyz, first, count, radius);
@@ -654,15 +706,27 @@ export class Rods {
         }
     }
 
-    /** Where there is no graphics card: draw the strands, into a picture of so many pixels. */
-    paint(camera: PerspectiveCamera, width: number, height: number): void {
+    /** Draw the strands: where there is no graphics card, here, into a picture of so many pixels. */
+    paint(camera: PerspectiveCamera, width: number, height: number, still: boolean): void {
         const xyz = this.shown?.frame.arrays.position;
-        if (this.painter && this.listed && xyz) {
-            const { selected, thickness } = this.uniforms;
+        if (!this.listed || !xyz) {
+            return;
+        }
+        const budget = !this.painter ? CARD_SEGMENTS : still ? STILL_SEGMENTS : MOVING_SEGMENTS;
+        const most = Math.max(1, Math.min(MOST_FIBRES, Math.floor(budget / Math.max(1, this.run.pointCount))));
+        const { selected, thickness, fibreCount } = this.uniforms;
+        if (this.painter) {
             this.painter.paint({
                 xyz, colours: this.colours, isDrawn: (line) => this.drawnAs[line] === STRAND,
-                selected: selected.value, thickness: thickness.value,
+                selected: selected.value, thickness: thickness.value, smooth: still, most,
             }, camera, width, height);
+            return;
+        }
+        const wisp = this.run.rods.find(isWisp);
+        if (wisp) { // all alike, by the distance of the middle of the first
+            const middle = new Vector3().fromArray(xyz, 3 * (wisp.firstPoint + (wisp.pointCount >> 1)));
+            const pixel = light.pixel.value * middle.distanceTo(camera.position);
+            this.thin.fibres = fibreCount.value = brushOf(wisp, wisp.radius, pixel, most).fibres;
         }
     }
 

@@ -5,9 +5,10 @@
 // ground where there is none, are large discs with a grid in round lengths that fades away and
 // takes the shadows.
 import {
-    BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, CircleGeometry, Color, CylinderGeometry, DoubleSide, Group, Matrix4,
+    BackSide, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, CircleGeometry, Color, CylinderGeometry, DoubleSide, Group, Matrix4,
     Mesh, NoColorSpace, Quaternion, ShaderMaterial, SphereGeometry, Vector3,
 } from "three";
+import { isHair, numberColour } from "./colours";
 import type { Frame, Mesh as MeshData, RunInfo, SolidInfo } from "./protocol";
 import { LIGHT, SHADOW_LAYER, light } from "./shade";
 import { roundDown } from "./units";
@@ -31,9 +32,9 @@ uniform float opacity;
 varying vec3 vPlace, vNormal, vOwn;
 void main() {
     vec3 n = normalize(vNormal), v = toEye(vPlace);
-    if (dot(n, v) < 0.0) n = -n;
+    if (!gl_FrontFacing) n = -n;
     float tint = vOwn.x * vOwn.y * vOwn.z > 0.0 ? 1.0 : 0.94;
-    float shadow = litSurface(vPlace, n, 2.2);
+    float shadow = litSurface(vPlace, n, 2.4, gl_FragCoord.xy);
     float edge = 1.0 - abs(dot(n, v));
     gl_FragColor = vec4(shade(colour * tint, n, v, shadow, 0.12), opacity + (1.0 - opacity) * edge * edge * 0.5);
 }
@@ -54,8 +55,8 @@ float lines(vec2 p, float width) {
 void main() {
     float far = clamp(1.0 - length(vOwn.xy) / fade, 0.0, 1.0);
     far = far * far * (3.0 - 2.0 * far);
-    float grid = max(0.45 * lines(vOwn.xy / spacing, 1.0), 0.9 * lines(vOwn.xy / (5.0 * spacing), 1.2));
-    float shadow = lit(vPlace, 3.0);
+    float grid = max(0.45 * lines(vOwn.xy / spacing, fine), 0.9 * lines(vOwn.xy / (5.0 * spacing), 1.2 * fine));
+    float shadow = far > 0.0 ? lit(vPlace, 3.5, gl_FragCoord.xy) : 1.0;
     float above = dot(vNormal, eye.xyz - eye.w * vPlace) > 0.0 ? 1.0 : 0.25;
     vec3 c = mix(colour, lineColour, grid);
     c *= mix(1.0, 0.62, (1.0 - shadow));
@@ -66,7 +67,15 @@ void main() {
 
 const DEPTH_FRAGMENT = "void main() { gl_FragColor = vec4(1.0); }";
 const TURN_TO_X = new Matrix4().makeRotationZ(-Math.PI / 2);
-const BODY_COLOURS = ["#cbbfb0", "#c3a8b2", "#adc0a5", "#a9b6c6"];
+// the colours of `filum render` (src/render/solids.c): stone, or skin where hair grows; bodies that move have hues of their own
+const STONE = new Color(0.78, 0.76, 0.73), SKIN = new Color(0.62, 0.47, 0.38), CLAY = new Color(0.86, 0.76, 0.62);
+
+// mixed in linear light, as shade.ts has it
+function bodyColour(number: number): Color {
+    const own = new Color(...(numberColour(number).map((c) => c / 255) as [number, number, number]));
+    const mix = (a: number, b: number) => Math.sqrt(0.4 * a * a + 0.6 * b * b);
+    return new Color(mix(CLAY.r, own.r), mix(CLAY.g, own.g), mix(CLAY.b, own.b));
+}
 
 function meshGeometry(data: MeshData): BufferGeometry {
     const soup = new BufferGeometry();
@@ -141,10 +150,14 @@ export class Solids {
         fade: { value: 1 },
     };
     private readonly solidMaterials: ShaderMaterial[] = [];
+    private readonly hasHair: boolean; // it grows on the obstacles
+    private readonly around: number; // corners of a circle
     private centre = new Vector3();
     spacing = 0.1;
 
     constructor(run: RunInfo, meshes: MeshData[], private readonly software: boolean) {
+        this.hasHair = run.rods.some(isHair);
+        this.around = software && run.rigids.length + run.obstacles.length > 30 ? 32 : software ? 48 : 64;
         run.rigids.forEach((info, index) => this.add("rigids", index, info, meshes));
         run.obstacles.forEach((info, index) => this.add("obstacles", index, info, meshes));
         this.ground = this.floor(false);
@@ -160,19 +173,21 @@ export class Solids {
             this.placed.push({ from, index, info, objects: [floor], extent: 0 });
             return;
         }
-        const geometry = geometryOf(info, meshes, this.software ? 32 : 64);
+        const geometry = geometryOf(info, meshes, this.around);
         if (!geometry) {
             return;
         }
         geometry.computeBoundingSphere();
-        const colour = new Color().setStyle(BODY_COLOURS[(from === "rigids" ? index + 1 : index) % BODY_COLOURS.length]!, NoColorSpace);
+        const colour = from === "rigids" ? bodyColour(index) : this.hasHair ? SKIN : STONE;
         const material = new ShaderMaterial({
             uniforms: { ...light, colour: { value: colour }, opacity: { value: 1 } },
             vertexShader: VERTEX, fragmentShader: SOLID_FRAGMENT, side: DoubleSide,
         });
         this.solidMaterials.push(material);
         const mesh = new Mesh(geometry, material);
-        const shadow = new Mesh(geometry, new ShaderMaterial({ vertexShader: VERTEX, fragmentShader: DEPTH_FRAGMENT, side: DoubleSide }));
+        const shadow = new Mesh(geometry, new ShaderMaterial({
+            vertexShader: VERTEX, fragmentShader: DEPTH_FRAGMENT, side: info.shape === "mesh" ? DoubleSide : BackSide,
+        }));
         shadow.layers.set(SHADOW_LAYER);
         const extent = geometry.boundingSphere!.radius + geometry.boundingSphere!.center.length();
         this.placed.push({ from, index, info, objects: [mesh, shadow], extent });

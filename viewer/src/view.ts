@@ -1,7 +1,7 @@
 // view.ts - the picture: rods, solids, contacts and light in one scene, drawn only when something changed.
 import { Group, Scene, Vector2, Vector3, WebGLRenderer } from "three";
 import { OrbitCamera } from "./camera";
-import { fieldNamed, lutTexture, rangeOf, type Field } from "./colours";
+import { fieldNamed, isDark, lutTexture, rangeOf, type Field } from "./colours";
 import { Contacts, arrowMesh, contactOf, sameContact, type Contact } from "./contacts";
 import { pick, type Picked } from "./pick";
 import type { ArrayName, Frame, Mesh as MeshData, RunInfo } from "./protocol";
@@ -9,10 +9,11 @@ import { Rods } from "./rods";
 import { Shadow, light } from "./shade";
 import { Solids } from "./solids";
 
-// Without a graphics card, drawing takes a hundred times as long: no smoothing of edges, strands by
-// painter.ts, coarser balls, a smaller ground and shadow map, and no more pixels than the window has. While things move, shadows
-// have hard edges and follow every fourth picture. Where that is still not enough, with or without a
-// card, moving pictures get fewer pixels. What rests gets the full quality back.
+// Without a graphics card, drawing takes a hundred times as long: strands by painter.ts, a smaller
+// ground, and no more pixels than the window has. While things move, shadows are small, have hard edges
+// and follow every fourth picture. Where that is still not enough, with or without a card, moving
+// pictures get fewer pixels. What rests is drawn once more at full quality: smooth edges (where there is
+// no card, four pixels are drawn for each that is shown), smooth curves, and shadows from a larger map.
 function isSoftware(): boolean {
     const gl = document.createElement("canvas").getContext("webgl2");
     const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -21,7 +22,8 @@ function isSoftware(): boolean {
     return /swiftshader|llvmpipe|software/i.test(name);
 }
 
-const STILL_MS = 250, STILL_TURNS = 4; // of the picture's loop without anything new: nothing moves
+const STILL_MS = 250, COMING_MS = 500, STILL_TURNS = 4; // of the picture's loop without anything new: nothing moves
+const FINE = 2, FINE_PIXELS = 6e6; // at rest without a card: pixels drawn for each shown, each way, and the most of them
 const SLOW_MS = 36; // between two pictures
 const SHADOW_EVERY = 4;
 const SCALES = [1, 0.7]; // of the number of pixels each way
@@ -61,6 +63,9 @@ export class View {
     private coarse = false; // the picture on show is not the best
     private judged = 0; // pictures since the scale was chosen
     private sinceShadow = 0;
+    private coarseShadow = true;
+    private frameGap = Infinity; // ms between the last two frames
+    private frameAt = -Infinity;
     private turns = Infinity; // of the loop since the last new picture
 
     constructor(readonly canvas: HTMLCanvasElement, private readonly run: RunInfo, meshes: MeshData[]) {
@@ -69,8 +74,8 @@ export class View {
         this.renderer.setClearColor(0, 0);
         this.camera = new OrbitCamera(canvas);
         this.camera.onChange = () => this.touch();
-        this.shadow = new Shadow(this.software ? 512 : 2048);
-        this.rods = new Rods(run, lutTexture("rods", run.rods.length), this.software);
+        this.shadow = new Shadow(this.software ? 512 : 2048, this.software ? 2048 : 4096);
+        this.rods = new Rods(run, lutTexture("rods", isDark()), this.software);
         this.solids = new Solids(run, meshes, this.software);
         this.values = new Float32Array(run.pointCount);
         this.scene.add(this.solids.group, this.rods.group, this.contacts.group, this.pull);
@@ -82,6 +87,10 @@ export class View {
         if (this.software) {
             this.renderer.setClearColor(colour, 1);
         }
+        this.rods.setLut(lutTexture(this.field.scale, isDark()));
+        if (this.frame) {
+            this.rods.show(this.frame, this.values);
+        }
         this.touch();
     }
 
@@ -91,12 +100,13 @@ export class View {
 
     resize(): void {
         this.renderer.setSize(window.innerWidth, window.innerHeight, false);
-        this.setScale(1);
+        this.setScale(1, 1);
         this.touch();
     }
 
-    private setScale(scale: number): void {
-        const ratio = scale * (this.software ? 1 : Math.min(2, window.devicePixelRatio || 1));
+    private setScale(scale: number, fine: number): void {
+        light.fine.value = fine;
+        const ratio = scale * (this.software ? fine : Math.min(2, window.devicePixelRatio || 1));
         if (ratio !== this.renderer.getPixelRatio()) {
             this.renderer.setPixelRatio(ratio);
         }
@@ -117,7 +127,7 @@ export class View {
     setField(name: string): void {
         this.field = fieldNamed(name);
         this.fixedRange = false;
-        this.rods.setLut(lutTexture(this.field.scale, this.run.rods.length));
+        this.rods.setLut(lutTexture(this.field.scale, isDark()));
         this.range = [NaN, NaN];
     }
 
@@ -145,18 +155,26 @@ export class View {
         this.contacts.show(frame, this.radius);
         if (this.selectedContact) {
             const now = sameContact(frame, this.selectedContact);
-            this.contacts.select(now, this.radius);
+            this.contacts.select(now, this.coneSize);
             this.selectedContact = now ?? this.selectedContact;
         }
         this.sink(frame);
         this.keepFollowing();
         this.newFrame = true;
+        this.frameGap = performance.now() - this.frameAt;
+        this.frameAt = performance.now();
         this.touch();
+    }
+
+    /** What a cone is fitted into, m: the scene, or as much of it as is seen. */
+    get coneSize(): { size: number; pixel: number } {
+        const pixel = this.camera.pixelAt(this.camera.distance);
+        return { size: Math.min(this.radius, 0.5 * window.innerHeight * pixel), pixel };
     }
 
     selectContact(index: number): Contact | null {
         this.selectedContact = index >= 0 && this.frame ? contactOf(this.frame, index) : null;
-        this.contacts.select(this.selectedContact, this.radius);
+        this.contacts.select(this.selectedContact, this.coneSize);
         this.touch();
         return this.selectedContact;
     }
@@ -299,31 +317,47 @@ export class View {
         return !this.dirty && !this.coarse;
     }
 
+    // how many pixels are drawn for each that is shown, each way, at rest
+    private get finest(): number {
+        const pixels = window.innerWidth * window.innerHeight;
+        return this.software ? Math.max(1, Math.min(FINE, Math.sqrt(FINE_PIXELS / Math.max(1, pixels)))) : 1;
+    }
+
+    // a small map of all of the run while things move, a large one of this frame when they rest
+    private drawShadow(moves: boolean): void {
+        const late = moves && this.software && ++this.sinceShadow < SHADOW_EVERY;
+        if (late || !(this.newFrame || (this.coarseShadow && !moves))) {
+            return;
+        }
+        this.shadow.draw(this.renderer, this.scene, this, moves ? null : this.bounds([this.frame!]));
+        this.newFrame = false;
+        this.coarseShadow = moves;
+        this.sinceShadow = 0;
+    }
+
     /** Draw if anything changed, and once more, at full quality, when it rests. */
     draw(): boolean {
         const start = performance.now();
-        const moves = ++this.turns < STILL_TURNS || start - (this.drawn[this.drawn.length - 1] ?? -Infinity) < STILL_MS;
+        const last = this.drawn[this.drawn.length - 1] ?? -Infinity;
+        const follows = ++this.turns < STILL_TURNS || start - last < (this.frameGap < 1000 ? COMING_MS : STILL_MS);
+        const moves = follows || (this.dirty && this.software); // an answer at once, and the best picture later
         if (!this.frame || !(this.dirty || (this.coarse && !moves))) {
             return false;
         }
         this.turns = this.dirty ? 0 : Infinity;
         this.dirty = false;
-        if (moves) {
+        if (follows) {
             this.judge(start);
         }
-        this.setScale(moves ? SCALES[this.scale]! : 1);
+        const fine = moves ? 1 : this.finest;
+        this.setScale(moves ? SCALES[this.scale]! : 1, fine);
         light.shadowPlain.value = moves && this.software ? 1 : 0;
-        this.camera.apply(this.renderer.getPixelRatio());
+        this.camera.apply(this.renderer.getPixelRatio() / fine);
         this.rods.update(this.camera.camera);
-        const late = moves && this.software && ++this.sinceShadow < SHADOW_EVERY;
-        if (this.newFrame && !late) {
-            this.shadow.draw(this.renderer, this.scene, this.centre, this.radius);
-            this.newFrame = false;
-            this.sinceShadow = 0;
-        }
-        this.coarse = moves && (this.software || this.scale > 0);
+        this.drawShadow(moves);
+        this.coarse = moves && (this.software || this.scale > 0 || this.coarseShadow);
         const size = this.renderer.getDrawingBufferSize(new Vector2());
-        this.rods.paint(this.camera.camera, size.x, size.y);
+        this.rods.paint(this.camera.camera, size.x, size.y, !moves);
         this.renderer.render(this.scene, this.camera.camera);
         this.drawMs = performance.now() - start;
         this.drawn = this.drawn.filter((time) => start - time < 2000);
