@@ -111,6 +111,8 @@ typedef struct CliVerb {
     const CliOption *options;
     int option_count;
     CliStatus (*run)(const struct CliVerb *verb, int argc, char **argv);
+    const char *(*word)(int k); // an operand that completion offers; NULL: none, or no more
+    int files_first;            // operands before these, which are files
 } CliVerb;
 
 #define CLI_DECLARE_VERB(verb) extern const CliVerb verb;

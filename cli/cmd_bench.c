@@ -192,6 +192,11 @@ static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
     return cli_is_interrupted() ? CLI_INTERRUPTED : status;
 }
 
+static const char *name_benchmark(int k) {
+    static const char *const names[] = {"friction", "rods", "world"};
+    return k < (int)(sizeof names / sizeof *names) ? names[k] : NULL;
+}
+
 const CliVerb cli_bench = {
     .name = "bench",
     .operands = "friction [FILE...] | rods | world",
@@ -227,4 +232,5 @@ const CliVerb cli_bench = {
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_bench,
+    .word = name_benchmark,
 };

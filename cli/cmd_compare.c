@@ -6,8 +6,10 @@
 // the length, on the straight line between its own points. Rigid bodies are compared by their
 // middles, and by how they are turned where the question is whether all is the same.
 //
-// A frame that only one run has is a difference. Runs that differ in what their rods are may be
-// variants of a scene, or not belong together at all: what differs is said, and they are compared.
+// A frame that only one run has is a difference, and so is a number that is not one (NaN): no gap
+// and no sum that it enters gets better again, and its frame is never the same as another. Runs
+// that differ in what their rods are may be variants of a scene, or not belong together at all:
+// what differs is said, and they are compared.
 #include "runs.h"
 
 #include <inttypes.h>
@@ -45,6 +47,7 @@ typedef struct Gap {
     double energy;        // J, difference of the sums
     int contacts;         // difference of those that press
     bool same;            // every number of places, turns of bodies, and velocities
+    bool broken;          // some of these is no number
 } Gap;
 
 static CliStatus open_run(const char *name, Run *run) {
@@ -164,10 +167,16 @@ static double distance(const double a[3], const double b[3]) {
                 (a[2] - b[2]) * (a[2] - b[2]));
 }
 
+// The larger one, or what is no number.
+static double find_worse(double a, double b) {
+    return a >= b || isnan(a) ? a : b;
+}
+
 static void note_place(Gap *gap, double apart, double speed, int where) {
     gap->mean += apart * apart;
-    gap->speed = fmax(gap->speed, speed);
-    if (!(apart <= gap->largest)) {
+    gap->speed = find_worse(gap->speed, speed);
+    gap->broken = gap->broken || isnan(apart) || isnan(speed);
+    if (!(apart <= gap->largest) && !isnan(gap->largest)) {
         gap->largest = apart;
         gap->where = where;
     }
@@ -179,8 +188,10 @@ static void compare_body(const Run runs[2], const FilFrame frames[2], int k, Gap
                distance(frames[0].rigid_velocity + at, frames[1].rigid_velocity + at),
                runs[0].def->rod_count + k);
     for (int c = 0; c < 4; c++) {
-        gap->same = gap->same &&
-                    frames[0].rigid_quaternion[turn + c] == frames[1].rigid_quaternion[turn + c];
+        const double a = frames[0].rigid_quaternion[turn + c];
+        const double b = frames[1].rigid_quaternion[turn + c];
+        gap->same = gap->same && a == b;
+        gap->broken = gap->broken || isnan(a) || isnan(b);
     }
 }
 
@@ -203,7 +214,7 @@ static void compare_rod(const Run runs[2], const FilFrame frames[2], int r, Gap 
         }
         const double apart = distance(frames[0].position + at, x);
         note_place(gap, apart, distance(frames[0].velocity + at, v), r);
-        gap->part = fmax(gap->part, rod->length > 0.0 ? apart / rod->length : 0.0);
+        gap->part = find_worse(gap->part, rod->length > 0.0 ? apart / rod->length : 0.0);
     }
 }
 
@@ -250,16 +261,23 @@ static CliStatus compare_frames(const Run runs[2], const int64_t index[2], Gap *
 
 typedef struct Whole {
     int64_t matched, alone[2]; // frames of one run only
-    int64_t same;
+    int64_t same, broken;
     Gap worst;
     Gap last;
 } Whole;
 
 static const char *name_place(const Run *run, int where) {
+    static char number[32]; // of what has no name
     const int rods = run->def->rod_count;
-    return where < 0      ? ""
-           : where < rods ? run->def->rods[where].name
-                          : run->def->rigids[where - rods].name;
+    const char *name = where < 0      ? NULL
+                       : where < rods ? run->def->rods[where].name
+                                      : run->def->rigids[where - rods].name;
+    if (name != NULL && name[0] == '\0') {
+        (void)snprintf(number, sizeof number, "%s[%d]", where < rods ? "rods" : "bodies",
+                       where < rods ? where : where - rods);
+        return number;
+    }
+    return name != NULL ? name : "";
 }
 
 static void print_row(const Gap *gap, const Run *run, bool json, bool first) {
@@ -287,8 +305,8 @@ static CliStatus compare_all(const Run runs[2], bool json, Whole *whole) {
     int64_t at[2] = {0, 0};
     while (at[0] < runs[0].count && at[1] < runs[1].count && !cli_is_interrupted()) {
         const double late = runs[0].time[at[0]] - runs[1].time[at[1]];
-        if (fabs(late) > near) {
-            const int behind = late < 0.0 ? 0 : 1;
+        if (!(fabs(late) <= near)) { // a time that is no number is no other run's
+            const int behind = late < 0.0 || isnan(runs[0].time[at[0]]) ? 0 : 1;
             whole->alone[behind]++;
             at[behind]++;
             continue;
@@ -299,11 +317,14 @@ static CliStatus compare_all(const Run runs[2], bool json, Whole *whole) {
             return status;
         }
         print_row(&gap, &runs[0], json, whole->matched == 0);
-        whole->worst =
-            whole->matched == 0 || gap.largest > whole->worst.largest ? gap : whole->worst;
+        if (whole->matched == 0 ||
+            (!(gap.largest <= whole->worst.largest) && !isnan(whole->worst.largest))) {
+            whole->worst = gap;
+        }
         whole->last = gap;
         whole->matched++;
         whole->same += gap.same;
+        whole->broken += gap.broken;
         at[0]++;
         at[1]++;
     }
@@ -340,7 +361,8 @@ static void print_whole(const Run runs[2], const Whole *whole, bool json) {
 }
 
 static CliStatus judge(const Run runs[2], const Whole *whole, double tolerance) {
-    CliStatus status = whole->worst.largest <= tolerance ? CLI_FINE : CLI_NOT_ACCEPTABLE;
+    const bool near = whole->worst.largest <= tolerance && whole->broken == 0;
+    CliStatus status = near ? CLI_FINE : CLI_NOT_ACCEPTABLE;
     for (int k = 0; k < 2; k++) {
         if (whole->alone[k] > 0) {
             cli_say("%" PRId64 " frame%s of %s %s not in %s", whole->alone[k],
@@ -372,6 +394,11 @@ static CliStatus compare(char **names, const Options *options) {
                          "by length", "speed m/s", "energy J", "contacts", "where");
         }
         status = compare_all(runs, options->json, &whole);
+        if (whole.broken > 0) {
+            cli_say("%" PRId64 " frame%s of %s or %s hold%s numbers that are not finite",
+                    whole.broken, cli_plural(whole.broken), names[0], names[1],
+                    whole.broken == 1 ? "s" : "");
+        }
         if (status != CLI_BAD_FILE) {
             print_whole(runs, &whole, options->json);
         }

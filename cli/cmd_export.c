@@ -116,6 +116,32 @@ static char *choose_folder(const Options *options, const char *run) {
     return path;
 }
 
+static bool is_stopped(void *user) {
+    (void)user;
+    return cli_is_interrupted();
+}
+
+// What is left of an export that did not end.
+static CliStatus say_failure(FilStatus done, const char *why, int64_t count, const char *folder) {
+    if (cli_is_interrupted()) {
+        if (count > 0) {
+            cli_say("interrupted; %" PRId64 " file%s that %s complete %s kept in %s", count,
+                    cli_plural(count), count == 1 ? "is" : "are", count == 1 ? "is" : "are",
+                    folder);
+        } else {
+            cli_say("interrupted; nothing was written");
+        }
+        return CLI_INTERRUPTED;
+    }
+    if (count > 0) {
+        cli_say("%s; %" PRId64 " file%s before that %s kept", why, count, cli_plural(count),
+                count == 1 ? "is" : "are");
+    } else {
+        cli_say("%s", why);
+    }
+    return done == FIL_E_ARGUMENT ? CLI_BAD_COMMAND : CLI_BAD_FILE;
+}
+
 static CliStatus write_files(FilResult *result, const Options *options, const FilExportOptions *use,
                              const char *folder, const char *name) {
     CliStatus status = cli_check_folder(folder);
@@ -135,14 +161,10 @@ static CliStatus write_files(FilResult *result, const Options *options, const Fi
         (void)printf("%" PRId64 " file%s -> %s\n", count, cli_plural(count), folder);
         return cli_flush();
     }
-    if (count > 0) {
-        cli_say("%s; %" PRId64 " file%s before that %s kept", error.text, count, cli_plural(count),
-                count == 1 ? "is" : "are");
-    } else {
-        cli_say("%s", error.text);
+    if (count == 0) {
         cli_unmake_folders(folder, made);
     }
-    return done == FIL_E_ARGUMENT ? CLI_BAD_COMMAND : CLI_BAD_FILE;
+    return say_failure(done, error.text, count, folder);
 }
 
 // Options that the format makes nothing of.
@@ -177,6 +199,7 @@ static CliStatus run_export(const CliVerb *verb, int argc, char **argv) {
     use.fps = options.fps;
     use.tube_sides = options.sides;
     use.force = options.force;
+    use.stop = is_stopped;
     if (!read_frames(options.frames, &use)) {
         cli_say("--frames is \"%.40s\"; it must be a frame, as 12 or -1, or frames, as 10:20, "
                 "::5 or -30:",
@@ -184,6 +207,7 @@ static CliStatus run_export(const CliVerb *verb, int argc, char **argv) {
         return CLI_BAD_COMMAND;
     }
     FilResult *result = NULL;
+    cli_catch_interrupt();
     status = cli_result_open(argv[0], &result);
     char *folder = choose_folder(&options, argv[0]), *name = name_of(argv[0]);
     if (status == CLI_FINE && (folder == NULL || name == NULL)) {

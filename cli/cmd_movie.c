@@ -1,12 +1,19 @@
 // cmd_movie.c - filum movie: a run as a film.
 //
 // Film picture j shows the time first + j * speed / fps; between two frames, what lies between them
-// (look/between.h). A picture that shows the same as the one before is not drawn again.
+// (look/between.h): only between those that follow each other in the run, as what happened in
+// between is not on the line between others. With --every, frames are left out; each of the others,
+// and the last one always, is then shown until the next. A picture that shows the same as the one
+// before is not drawn again.
+//
+// Camera and scale hold for all of the film: all frames that it shows are looked at first. Some of
+// them tell from where most is to be seen; how far all reach, cli/reach.h keeps.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "cli.h"
 #include "files.h"
 #include "look/between.h"
 #include "pictures.h"
+#include "reach.h"
 #include "render/film.h"
 #include "runs.h"
 
@@ -34,7 +41,9 @@ static const CliOption option_table[] = {
     CLI_OPTION_COUNT("first", "K", first, 0, INT_MAX, "first frame; default 0"),
     CLI_OPTION_COUNT("last", "K", last, -INT_MAX, INT_MAX,
                      "last frame; default -1, the last one; -2 is the one before it"),
-    CLI_OPTION_COUNT("every", "N", every, 1, INT_MAX, "every Nth frame; default 1"),
+    CLI_OPTION_COUNT("every", "N", every, 1, INT_MAX,
+                     "show every Nth frame and the last, each until the next; default 1: also what "
+                     "lies between frames"),
     CLI_PICTURE_ROWS,
     CLI_OPTION_FLAG("force", force, "replace files that exist"),
 };
@@ -59,6 +68,7 @@ typedef struct Movie {
     FilRenderOptions use;
     FilPicture picture;
     FilFilm *film;
+    bool refused; // ffmpeg took no more
     double start, shown;
     bool live;
 } Movie;
@@ -66,6 +76,26 @@ typedef struct Movie {
 static CliStatus say_error(const FilError *error) {
     cli_say("%s", error->text);
     return CLI_BAD_FILE;
+}
+
+// A film goes through the run once, forwards.
+static CliStatus check_times(const Movie *movie) {
+    const int64_t count = movie->last - movie->first + 1;
+    const double *times = movie->times;
+    for (int64_t k = 0; k < count; k++) {
+        if (!isfinite(times[k])) {
+            cli_say("the time of frame %" PRId64 " is %g s; a film needs times that are finite",
+                    movie->first + k, times[k]);
+            return CLI_BAD_FILE;
+        }
+        if (k > 0 && times[k] < times[k - 1]) {
+            cli_say("frame %" PRId64 " is at %.9g s, after one at %.9g s; a film needs times that "
+                    "do not fall",
+                    movie->first + k, times[k], times[k - 1]);
+            return CLI_BAD_FILE;
+        }
+    }
+    return CLI_FINE;
 }
 
 static CliStatus read_times(Movie *movie) {
@@ -78,6 +108,10 @@ static CliStatus read_times(Movie *movie) {
     }
     if (fil_result_read_times(movie->result, movie->first, count, movie->times, &error) != FIL_OK) {
         return say_error(&error);
+    }
+    const CliStatus status = check_times(movie);
+    if (status != CLI_FINE) {
+        return status;
     }
     const double length = movie->times[count - 1] - movie->times[0];
     const double pictures = length * movie->options->fps / movie->options->speed;
@@ -103,22 +137,23 @@ static Shown find_shown(const Movie *movie, int64_t j, int64_t before) {
     const double *times = movie->times;
     int64_t k = before - movie->first;
     double part = 0.0;
-    for (; k + every <= end; k += every) {
-        const double length = times[k + every] - times[k];
+    for (int64_t next = k; k < end; k = next) {
+        next = end - k > every ? k + every : end;
+        const double length = times[next] - times[k];
         part = length > 0.0 ? (time - times[k]) / length : 1.0;
         if (part < 1.0 - nearly) {
             break;
         }
         part = 0.0;
     }
-    const bool between = part > nearly;
+    const bool between = every == 1 && part > nearly;
     return (Shown){.frame = k + movie->first,
-                   .next = k + movie->first + (between ? every : 0),
+                   .next = k + movie->first + (between ? 1 : 0),
                    .part = between ? part : 0.0};
 }
 
 static CliStatus get_frame(Movie *movie, int64_t index, const FilFrame **out) {
-    Kept *kept = &movie->kept[(index - movie->first) / movie->options->every % 2];
+    Kept *kept = &movie->kept[index % 2];
     if (kept->index != index) {
         FilFrame frame;
         FilError error;
@@ -162,26 +197,73 @@ static CliStatus draw(Movie *movie, const Shown *shown) {
                : CLI_FINE;
 }
 
-// Camera and scale hold for the whole film: look at some frames of it first.
-static CliStatus look_ahead(Movie *movie) {
+// What was seen of a film before it is drawn.
+typedef struct Seen {
+    FilExtent some, one; // of some frames, and of the frame at hand
+    CliReach reach;      // of all
+    int64_t last;        // frame; -1: none
+} Seen;
+
+// Look at a frame, once; `sample`: it also tells where to look from.
+static CliStatus look_at(Movie *movie, Seen *seen, int64_t index, bool sample) {
     const FilResultDef *def = fil_result_def(movie->result);
-    FilExtent extent = {.balls = NULL};
+    FilFrame frame;
     FilError error;
-    const int64_t span = movie->last - movie->first;
-    const int looks = span < LOOKED_AT ? (int)span + 1 : LOOKED_AT;
-    CliStatus status = CLI_FINE;
-    for (int k = 0; status == CLI_FINE && k < looks; k++) {
-        const int64_t index = movie->first + (looks > 1 ? span * k / (looks - 1) : 0);
-        FilFrame frame;
-        status = fil_result_read(movie->result, index, &frame, &error) != FIL_OK
-                     ? say_error(&error)
-                     : cli_picture_look(&movie->use, &extent, def, &frame, LOOK_STRIDE);
+    if (index <= seen->last) {
+        return CLI_FINE;
     }
-    if (status == CLI_FINE && fil_render_fit(&movie->use, &extent, &error) != FIL_OK) {
+    seen->last = index;
+    seen->one.count = 0;
+    if (fil_result_read(movie->result, index, &frame, &error) != FIL_OK) {
+        return say_error(&error);
+    }
+    const CliStatus status = cli_picture_look(&movie->use, &seen->one, def, &frame, 1);
+    if (status != CLI_FINE) {
+        return status;
+    }
+    cli_reach_add(&seen->reach, &seen->one);
+    if (sample && fil_extent_add(&seen->some, def, &frame, LOOK_STRIDE, &error) != FIL_OK) {
+        return say_error(&error);
+    }
+    return CLI_FINE;
+}
+
+static CliStatus look_at_all(Movie *movie, Seen *seen) {
+    Shown shown = {.frame = movie->first};
+    for (int64_t j = 0; j < movie->count; j++) {
+        const bool sample = j == 0 || j == movie->count - 1 ||
+                            j * LOOKED_AT / movie->count != (j - 1) * LOOKED_AT / movie->count;
+        shown = find_shown(movie, j, shown.frame);
+        CliStatus status = look_at(movie, seen, shown.frame, sample);
+        if (status == CLI_FINE) {
+            status = look_at(movie, seen, shown.next, sample);
+        }
+        if (status != CLI_FINE) {
+            return status;
+        }
+        if (cli_is_interrupted()) {
+            cli_say("interrupted; %s was not written", movie->options->out);
+            return CLI_INTERRUPTED;
+        }
+    }
+    return CLI_FINE;
+}
+
+static CliStatus look_ahead(Movie *movie) {
+    Seen seen = {.last = -1};
+    FilError error;
+    cli_reach_make(&seen.reach);
+    CliStatus status = look_at_all(movie, &seen);
+    if (status == CLI_FINE && !cli_reach_give(&seen.reach, &seen.some)) {
+        cli_say("there is not enough memory");
+        status = CLI_BAD_FILE;
+    }
+    if (status == CLI_FINE && fil_render_fit(&movie->use, &seen.some, &error) != FIL_OK) {
         (void)say_error(&error);
         status = CLI_BAD_COMMAND;
     }
-    fil_extent_destroy(&extent);
+    fil_extent_destroy(&seen.some);
+    fil_extent_destroy(&seen.one);
     return status;
 }
 
@@ -197,7 +279,7 @@ static void show_progress(Movie *movie, int64_t done) {
                   done, movie->count, seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-static CliStatus draw_all(Movie *movie) {
+static CliStatus draw_all(Movie *movie, const char *path) {
     Shown last = {.frame = -1};
     FilError error;
     for (int64_t j = 0; j < movie->count; j++) {
@@ -213,7 +295,8 @@ static CliStatus draw_all(Movie *movie) {
             return CLI_INTERRUPTED;
         }
         if (fil_film_add(movie->film, &movie->picture, &error) != FIL_OK) {
-            return say_error(&error);
+            movie->refused = fil_film_is_known(path);
+            return movie->refused ? CLI_BAD_FILE : say_error(&error);
         }
         movie->drawn = j + 1;
         show_progress(movie, movie->drawn);
@@ -229,12 +312,17 @@ static CliStatus film_into(Movie *movie, const char *path) {
         return say_error(&error);
     }
     movie->start = movie->shown = cli_clock();
-    CliStatus status = draw_all(movie);
+    CliStatus status = draw_all(movie, path);
     if (movie->live) {
         (void)fputs("\r\x1b[K", stderr);
     }
-    if (fil_film_end(movie->film, status == CLI_FINE, &error) != FIL_OK) {
+    // an ffmpeg that takes no more is asked why: what write() says, a broken pipe, tells nothing
+    if (fil_film_end(movie->film, status == CLI_FINE || movie->refused, &error) != FIL_OK) {
         status = say_error(&error);
+    } else if (movie->refused) {
+        cli_say("%s: ffmpeg ended after %" PRId64 " of %" PRId64 " pictures", path, movie->drawn,
+                movie->count);
+        (void)unlink(path);
     }
     return status;
 }
@@ -277,9 +365,13 @@ static char *name_folder(const char *out) {
 static CliStatus choose_way(Movie *movie) {
     const Options *options = movie->options;
     const bool known = fil_film_is_known(options->out);
-    char *folder = known && !fil_film_has_ffmpeg() ? name_folder(options->out)
-                                                   : cli_join_path(NULL, options->out);
+    // ffmpeg takes what begins with a dash for an option
+    char *out = cli_join_path(options->out[0] == '-' ? "." : NULL, options->out);
+    char *folder = out == NULL                       ? NULL
+                   : known && !fil_film_has_ffmpeg() ? name_folder(out)
+                                                     : cli_join_path(NULL, out);
     if (folder == NULL) {
+        free(out);
         cli_say("there is not enough memory");
         return CLI_BAD_FILE;
     }
@@ -292,9 +384,10 @@ static CliStatus choose_way(Movie *movie) {
         cli_say("there is no ffmpeg here, so the pictures were kept; where there is one: ffmpeg "
                 "-framerate %g -i '%s/frame-%%05d.png' -vf 'pad=ceil(iw/2)*2:ceil(ih/2)*2' "
                 "-pix_fmt yuv420p '%s'",
-                options->fps, folder, options->out);
+                options->fps, folder, out);
     }
     free(folder);
+    free(out);
     return status == CLI_FINE ? cli_flush() : status;
 }
 
@@ -317,7 +410,7 @@ static CliStatus check_options(const Options *options) {
         cli_say("%s exists already; --force replaces it", options->out);
         return CLI_BAD_FILE;
     }
-    return CLI_FINE;
+    return fil_film_is_known(options->out) ? cli_check_parent(options->out) : CLI_FINE;
 }
 
 static CliStatus prepare(Movie *movie, int64_t frame_count) {
@@ -381,7 +474,8 @@ const CliVerb cli_movie = {
     .description =
         "Ray-traces a run and has ffmpeg make a film of it: .mp4, .webm or .gif. Without ffmpeg, "
         "or with a folder as FILE, the pictures are written as PNG files. Camera and scale stay "
-        "as they are for the whole film. Pictures between frames show what lies between them: "
+        "as they are for the whole film, and all of it is in view. Pictures between frames show "
+        "what lies between them: "
         "slow films move smoothly.",
     .examples = "filum movie runs/knot -o knot.mp4\tas fast as it happened\n"
                 "filum movie runs/knot --speed 0.25 --size 640x360 -o knot.gif\tslowly, and small\n"

@@ -79,6 +79,10 @@ static CliStatus run_new(const CliVerb *verb, int argc, char **argv) {
     return status;
 }
 
+static const char *name_scene(int k) {
+    return k < cli_template_count ? cli_templates[k].name : NULL;
+}
+
 const CliVerb cli_new = {
     .name = "new",
     .operands = "NAME",
@@ -90,4 +94,5 @@ const CliVerb cli_new = {
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_new,
+    .word = name_scene,
 };

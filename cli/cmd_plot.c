@@ -171,6 +171,10 @@ static CliStatus run_plot(const CliVerb *verb, int argc, char **argv) {
     return quantity != NULL ? plot(argv[0], quantity, &options) : CLI_BAD_COMMAND;
 }
 
+static const char *name_quantity(int k) {
+    return k < cli_quantity_count ? cli_quantities[k].name : NULL;
+}
+
 const CliVerb cli_plot = {
     .name = "plot",
     .operands = "RUN QUANTITY",
@@ -183,4 +187,6 @@ const CliVerb cli_plot = {
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_plot,
+    .word = name_quantity,
+    .files_first = 1,
 };

@@ -46,9 +46,13 @@ static int64_t find_time(FilResult *result, double time, int64_t frame_count) {
     for (int64_t k = 0; best >= 0 && k < frame_count; k++) {
         best = fabs(times[k] - time) < fabs(times[best] - time) ? k : best;
     }
-    if (best >= 0 && time > times[frame_count - 1] * (1.0 + 1e-9)) {
-        cli_say("--time is %g; the run has %" PRId64 " frame%s up to %g s", time, frame_count,
-                cli_plural(frame_count), times[frame_count - 1]);
+    // a little beyond the last frame is still nearest to it: half of what lies between two
+    const double end = best >= 0 ? times[frame_count - 1] : 0.0;
+    const double before = best >= 0 && frame_count > 1 ? times[frame_count - 2] : end;
+    const double beyond = 0.5 * fmax(fil_result_def(result)->step, end - before);
+    if (best >= 0 && time > end + beyond * (1.0 + 1e-9)) {
+        cli_say("--time is %.9g; the run has %" PRId64 " frame%s up to %.9g s", time, frame_count,
+                cli_plural(frame_count), end);
         best = -1;
     }
     free(times);
@@ -114,7 +118,7 @@ static CliStatus check_options(const Options *options) {
         cli_say("%s exists already; --force replaces it", options->out);
         return CLI_BAD_FILE;
     }
-    return CLI_FINE;
+    return cli_check_parent(options->out);
 }
 
 static CliStatus run_render(const CliVerb *verb, int argc, char **argv) {

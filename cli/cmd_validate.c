@@ -174,6 +174,17 @@ static CliStatus run_validate(const CliVerb *verb, int argc, char **argv) {
     return cli_is_interrupted() ? CLI_INTERRUPTED : v.failed > 0 ? CLI_NOT_ACCEPTABLE : CLI_FINE;
 }
 
+// The groups, each once: their parts follow each other.
+static const char *name_group(int k) {
+    for (int p = 0; p < PART_COUNT; p++) {
+        const bool first = p == 0 || strcmp(parts[p].group, parts[p - 1].group) != 0;
+        if (first && k-- == 0) {
+            return parts[p].group;
+        }
+    }
+    return NULL;
+}
+
 const CliVerb cli_validate = {
     .name = "validate",
     .operands = "[GROUP...]",
@@ -191,4 +202,5 @@ const CliVerb cli_validate = {
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_validate,
+    .word = name_group,
 };

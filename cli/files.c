@@ -126,6 +126,21 @@ CliStatus cli_check_folder(const char *folder) {
     return status;
 }
 
+CliStatus cli_check_parent(const char *path) {
+    struct stat about;
+    char *folder = cli_join_path(NULL, path), *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+    CliStatus status = CLI_FINE;
+    if (slash != NULL) {
+        slash[1] = '\0';
+        if (stat(folder, &about) != 0) {
+            cli_say("%s: cannot write it: %s", path, strerror(errno));
+            status = CLI_BAD_FILE;
+        }
+    }
+    free(folder);
+    return status;
+}
+
 static bool make_one(const char *path, int *made) {
     if (mkdir(path, 0777) == 0) {
         (*made)++;

@@ -34,6 +34,9 @@ bool cli_ends_with(const char *text, const char *ending);
 /// Could files be written into the folder, which need not exist yet? Else says why not.
 CliStatus cli_check_folder(const char *folder);
 
+/// Is there a folder to write this file into? Else says so: before work is done for it.
+CliStatus cli_check_parent(const char *path);
+
 /// Write a file that appears complete or not at all; what goes wrong is said. What exists is
 /// replaced only with `force`.
 CliStatus cli_write_file(const char *path, const char *text, size_t size, bool force);

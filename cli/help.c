@@ -205,7 +205,25 @@ static void print_completion_verb(const CliVerb *verb) {
     for (int k = 0; k < verb->option_count; k++) {
         (void)printf(" --%s", verb->options[k].name);
     }
-    (void)puts("\" ;;\n        esac ;;");
+    (void)puts("\"");
+    if (verb->word != NULL) {
+        (void)printf("           [ \"$COMP_CWORD\" -gt %d ] && [[ $word != -* ]] && words=\"",
+                     1 + verb->files_first);
+        const char *name = NULL;
+        for (int k = 0; (name = verb->word(k)) != NULL; k++) {
+            (void)printf("%s%s", k == 0 ? "" : " ", name);
+        }
+        (void)puts("\"");
+    }
+    (void)puts("           ;;\n        esac ;;");
+}
+
+static void print_verbs(void) {
+    int count = 0;
+    const CliVerb *const *verbs = cli_verbs(&count);
+    for (int k = 0; k < count; k++) {
+        (void)printf("%s%s", k == 0 ? "" : " ", verbs[k]->name);
+    }
 }
 
 void cli_help_completion(void) {
@@ -216,11 +234,11 @@ void cli_help_completion(void) {
     for (int k = 0; k < count; k++) {
         print_completion_verb(verbs[k]);
     }
-    (void)puts("    esac");
-    (void)fputs("    [ \"$COMP_CWORD\" = 1 ] && words=\"help --help --version", stdout);
-    for (int k = 0; k < count; k++) {
-        (void)printf(" %s", verbs[k]->name);
-    }
+    (void)fputs("    help) words=\"--man --completion ", stdout);
+    print_verbs();
+    (void)puts("\" ;;\n    esac");
+    (void)fputs("    [ \"$COMP_CWORD\" = 1 ] && words=\"help --help --version ", stdout);
+    print_verbs();
     (void)puts("\"\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\n"
                "complete -o default -F _filum filum");
 }

@@ -59,6 +59,21 @@ CliStatus cli_picture_options(const CliPicture *from, const FilResultDef *def,
     return CLI_FINE;
 }
 
+// Rays are floats: see largest_number of render/camera.c. The camera would stand where it looks.
+static CliStatus check_extent(const FilExtent *extent, double time) {
+    const double largest = 1e9; // m
+    double most = 0.0;
+    for (int k = 0; extent->count > 0 && k < 3; k++) {
+        most = fmax(most, fmax(fabs(extent->low[k]), fabs(extent->high[k])));
+    }
+    if (most <= largest) {
+        return CLI_FINE;
+    }
+    cli_say("the frame at %.9g s has a coordinate of %.3g m; pictures show at most %g m", time,
+            most, largest);
+    return CLI_BAD_FILE;
+}
+
 // Widen the scale to the values of a frame.
 static CliStatus widen_scale(FilRenderOptions *options, const FilResultDef *def,
                              const FilFrame *frame) {
@@ -86,6 +101,10 @@ CliStatus cli_picture_look(FilRenderOptions *options, FilExtent *extent, const F
     if (fil_extent_add(extent, def, frame, stride, &error) != FIL_OK) {
         cli_say("%s", error.text);
         return CLI_BAD_FILE;
+    }
+    const CliStatus status = check_extent(extent, frame->time);
+    if (status != CLI_FINE) {
+        return status;
     }
     if (options->colour == FIL_COLOUR_NATURAL || options->colour == FIL_FIELD_ROD) {
         return CLI_FINE;

@@ -19,8 +19,8 @@ extern const CliChoice cli_backgrounds[FIL_BACKGROUND_COUNT];
 #define CLI_PICTURE_ROWS                                                                         \
     CLI_OPTION_TEXT("size", "WxH", picture.size, "pixels; default 1280x720"),                    \
         CLI_OPTION_TEXT("camera", "WORDS", picture.camera,                                       \
-                        "eye=x,y,z target=x,y,z up=x,y,z from=x,y,z fov=deg zoom=f; default: "   \
-                        "all in view"),                                                          \
+                        "eye=x,y,z target=x,y,z up=x,y,z from=x,y,z fov=deg zoom=f; fov is "     \
+                        "from the lower to the upper edge; default: all in view"),               \
         CLI_OPTION_CHOICE("colour", "NAME", picture.colour, cli_colours,                         \
                           "colour rods by; default: what shows most"),                           \
         CLI_OPTION_CHOICE("background", "NAME", picture.background, cli_backgrounds,             \
@@ -39,7 +39,7 @@ CliStatus cli_picture_options(const CliPicture *from, const FilResultDef *def,
                               FilRenderOptions *out);
 
 /// Take a frame into account: what must be in view, and the field's scale. Says so where the
-/// frame does not have the field.
+/// frame does not have the field, or lies too far out to be seen.
 CliStatus cli_picture_look(FilRenderOptions *options, FilExtent *extent, const FilResultDef *def,
                            const FilFrame *frame, int stride);
 

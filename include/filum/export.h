@@ -44,13 +44,19 @@ typedef struct FilExportOptions {
     double fps;     ///< usda, glb: frames shown in a second; 0: they show in real time
     int tube_sides; ///< glb: 3 to 64; 0: 8, fewer where there are many points
     bool force;     ///< replace files that exist
+    /// Asked before each frame that is read; true: stop, with FIL_E_IO and without the file at
+    /// hand. NULL: never.
+    bool (*stop)(void *user);
+    void *user;
 } FilExportOptions;
 
 /// All frames, in real time, replacing nothing.
 FIL_API FilExportOptions fil_export_options_default(void);
 
 /// Write files named `<folder>/<name>...`; the folder must exist. Files that exist are an error
-/// unless forced, found out before any is written, but for those of others' making meanwhile.
+/// unless forced, found out before any is written, but for those of others' making meanwhile. csv
+/// and npy hold what the run holds; the others refuse frames whose times, places, turns or
+/// velocities are no numbers, or beyond 1e30.
 /// `*file_count` (may be NULL) tells how many were written.
 FIL_API FIL_MUST_CHECK FilStatus fil_export(FilResult *result, FilExportFormat format,
                                             const FilExportOptions *options, const char *folder,

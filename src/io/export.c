@@ -3,6 +3,9 @@
 // Every file appears complete or not at all (io/atomic.h). Whether a name is taken is looked at for
 // all files before the first is written, so that a refusal costs nothing.
 //
+// Tables hold the numbers of the run as they are. In all else a NaN is a strand that some reader
+// draws through half the world, or a file that it does not open: such a frame is refused, by name.
+//
 // Frames show in real time unless the user says how many in a second: then frame k shows at k /
 // fps, whatever its time, and velocities on the screen are those of the world divided by `slow`.
 //
@@ -11,6 +14,7 @@
 #include "export_parts.h"
 
 #include "math/rotation.h"
+#include "result_layout.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +23,7 @@
 #include <sys/stat.h>
 
 #define FPS_OF_A_STILL 24.0
+#define LARGEST 1e30 // of a number that is to be seen: most formats have floats
 
 #define NAME_OF(code, name, text) name,
 static const char *const names[] = {FIL_EXPORT_FORMATS(NAME_OF)};
@@ -46,6 +51,15 @@ FilStatus fil_export_no_memory(const FilExport *job) {
     return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
 }
 
+static FilStatus check_time(const FilExport *job, int64_t index, double time) {
+    if (!isfinite(time)) {
+        return fil_fail(job->error, FIL_E_FORMAT,
+                        "%.160s: the time of frame %" PRId64 " is %g s; it must be finite",
+                        job->result->path, index, time);
+    }
+    return FIL_OK;
+}
+
 FilStatus fil_export_clock(FilExport *job, FilArena *memory, FilExportClock *clock) {
     const int64_t count = job->frame_count;
     double *all = FIL_NEW(memory, double, (count - 1) * job->options->stride + 1);
@@ -57,6 +71,16 @@ FilStatus fil_export_clock(FilExport *job, FilArena *memory, FilExportClock *clo
                                   (count - 1) * job->options->stride + 1, all, job->error));
     for (int64_t k = 0; k < count; k++) {
         time[k] = all[k * job->options->stride] - all[0];
+    }
+    for (int64_t k = 1; k < count; k++) {
+        FIL_TRY(check_time(job, fil_export_index(job, k), time[k] + all[0]));
+        if (job->options->fps == 0.0 && !(time[k] >= time[k - 1])) {
+            return fil_fail(job->error, FIL_E_FORMAT,
+                            "%.80s: the times fall: frame %" PRId64 " is at %g s, after %g s; with "
+                            "fps (--fps) frames show one after the other",
+                            job->result->path, fil_export_index(job, k), time[k] + all[0],
+                            time[k - 1] + all[0]);
+        }
     }
     const bool even = count > 1 && time[1] > 0.0;
     const double recorded = even ? 1.0 / time[1] : FPS_OF_A_STILL; // a last frame may come early
@@ -107,8 +131,90 @@ static void turn_frame(FilExport *job, FilFrame *frame) {
     frame->obstacle_quaternion = turn_quaternions(scratch, frame->obstacle_quaternion, obstacles);
 }
 
+// --- numbers -------------------------------------------------------------------------------------
+
+#define RULE "numbers must be finite, and at most %g"
+
+// The first of `count` vectors of that width with a number that cannot be shown; -1: none.
+static int find_bad(const double *values, int count, int width, double *number) {
+    for (int i = 0; values != NULL && i < count; i++) {
+        for (int k = 0; k < width; k++) {
+            *number = values[(size_t)i * (size_t)width + (size_t)k];
+            if (!(fabs(*number) <= LARGEST)) {
+                return i;
+            }
+        }
+    }
+    return -1;
+}
+
+static FilStatus check_points(const FilExport *job, int64_t index, const FilFrame *frame) {
+    const struct {
+        const double *values;
+        int width;
+        const char *name;
+    } parts[] = {{frame->position, 3, "place"},
+                 {frame->velocity, 3, "velocity"},
+                 {frame->quaternion, 4, "turn"}};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        double number = 0.0;
+        const int bad = find_bad(parts[k].values, job->def->point_count, parts[k].width, &number);
+        if (bad < 0) {
+            continue;
+        }
+        int r = 0;
+        while (r + 1 < job->def->rod_count && job->def->rods[r + 1].first_point <= bad) {
+            r++;
+        }
+        const FilResultRod *rod = &job->def->rods[r];
+        return fil_fail(job->error, FIL_E_FORMAT,
+                        "%.80s: frame %" PRId64
+                        ", rods[%d]%s%.32s, point %d: its %s holds %g; " RULE,
+                        job->result->path, index, r, rod->name[0] != '\0' ? " " : "", rod->name,
+                        bad - rod->first_point, parts[k].name, number, LARGEST);
+    }
+    return FIL_OK;
+}
+
+static FilStatus check_solids(const FilExport *job, int64_t index, const FilFrame *frame) {
+    const struct {
+        const double *values;
+        int count, width;
+        const char *list, *name;
+    } parts[] = {
+        {frame->rigid_position, job->def->rigid_count, 3, "bodies", "place"},
+        {frame->rigid_quaternion, job->def->rigid_count, 4, "bodies", "turn"},
+        {frame->obstacle_position, job->def->obstacle_count, 3, "obstacles", "place"},
+        {frame->obstacle_quaternion, job->def->obstacle_count, 4, "obstacles", "turn"},
+    };
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        double number = 0.0;
+        const int bad = find_bad(parts[k].values, parts[k].count, parts[k].width, &number);
+        if (bad >= 0) {
+            return fil_fail(job->error, FIL_E_FORMAT,
+                            "%.80s: frame %" PRId64 ", %s[%d]: its %s holds %g; " RULE,
+                            job->result->path, index, parts[k].list, bad, parts[k].name, number,
+                            LARGEST);
+        }
+    }
+    return FIL_OK;
+}
+
+static FilStatus check_numbers(const FilExport *job, int64_t index, const FilFrame *frame) {
+    FIL_TRY(check_time(job, index, frame->time));
+    FIL_TRY(check_points(job, index, frame));
+    return check_solids(job, index, frame);
+}
+
 FilStatus fil_export_read(FilExport *job, int64_t k, FilFrame *frame) {
-    FIL_TRY(fil_result_read(job->result, fil_export_index(job, k), frame, job->error));
+    const int64_t index = fil_export_index(job, k);
+    if (job->options->stop != NULL && job->options->stop(job->options->user)) {
+        return fil_fail(job->error, FIL_E_IO, "the export was stopped at frame %" PRId64, index);
+    }
+    FIL_TRY(fil_result_read(job->result, index, frame, job->error));
+    if (!job->as_is) {
+        FIL_TRY(check_numbers(job, index, frame));
+    }
     fil_arena_reset(&job->scratch);
     if (job->y_up) {
         turn_frame(job, frame);
@@ -218,6 +324,13 @@ static FilStatus choose_frames(FilExport *job) {
     if (held == 0) {
         return fil_fail(job->error, FIL_E_FORMAT, "there are no frames to export");
     }
+    if (to <= from && options->to == options->from + 1) {
+        return fil_fail(job->error, FIL_E_ARGUMENT,
+                        held == 1 ? "frame %" PRId64 " is not there: the run has one frame, 0"
+                                  : "frame %" PRId64 " is not there: the run has %" PRId64
+                                    " frames, 0 to %" PRId64,
+                        options->from, held, held - 1);
+    }
     if (to <= from) {
         char end[32] = "";
         if (options->to != INT64_MAX) {
@@ -256,6 +369,7 @@ FilStatus fil_export(FilResult *result, FilExportFormat format, const FilExportO
                      .scratch = fil_arena_make(NULL),
                      .error = error};
     const FilExportKind *kind = kinds[format];
+    job.as_is = kind->is_table;
     job.y_up = options->up == FIL_EXPORT_UP_AUTO ? kind->is_y_up : options->up == FIL_EXPORT_UP_Y;
     FilStatus status = check_options(&job);
     if (status == FIL_OK) {

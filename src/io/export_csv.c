@@ -115,4 +115,5 @@ static FilStatus write_tables(FilExport *job) {
     return fil_export_end(job, &writer, print_all_solids(job, &writer));
 }
 
-const FilExportKind fil_export_csv = {.run = write_tables, .run_suffixes = {".csv", "-solids.csv"}};
+const FilExportKind fil_export_csv = {
+    .is_table = true, .run = write_tables, .run_suffixes = {".csv", "-solids.csv"}};

@@ -153,9 +153,8 @@ static void put_group(const Scene *scene, const FilExportGroup *group, const Fil
                       float *const arrays[2]) {
     float *to[2] = {arrays[0], arrays[1]};
     for (int l = group->first_line; l < group->end_line; l++) {
-        const FilResultLine *line = &scene->job->def->lines[l];
-        if (line->point_count > 1) {
-            put_line(scene, line, frame, to);
+        if (fil_export_has_line(scene->job->def, group, l)) {
+            put_line(scene, &scene->job->def->lines[l], frame, to);
         }
     }
 }
@@ -203,8 +202,8 @@ static FilStatus add_indices(Scene *scene, const FilExportGroup *group, Tubes *t
     }
     int vertex = 0;
     for (int l = group->first_line; l < group->end_line; l++) {
-        const int points = scene->job->def->lines[l].point_count;
-        if (points > 1) {
+        if (fil_export_has_line(scene->job->def, group, l)) {
+            const int points = scene->job->def->lines[l].point_count;
             vertex = put_triangles(get_ring(scene, l), vertex, points, &to);
         }
     }
@@ -227,7 +226,7 @@ static void count_group(const Scene *scene, const FilExportGroup *group, double 
     for (int l = group->first_line; l < group->end_line; l++) {
         const double points = scene->job->def->lines[l].point_count;
         const Ring ring = get_ring(scene, l);
-        if (points > 1.0) {
+        if (fil_export_has_line(scene->job->def, group, l)) {
             counts[0] += points * ring.sides + 2.0;
             counts[1] += 2.0 * points * ring.sides / ring.stride;
         }

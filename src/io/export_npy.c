@@ -184,6 +184,7 @@ static FilStatus write_run(FilExport *job) {
 }
 
 const FilExportKind fil_export_npy = {
+    .is_table = true,
     .run = write_run,
     .run_suffixes = {"-position.npy", "-velocity.npy", "-quaternion.npy", "-curvature.npy",
                      "-tension.npy", "-elastic.npy", "-force.npy", ".json"}};

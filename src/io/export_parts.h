@@ -15,7 +15,7 @@ typedef struct FilExport {
     const FilExportOptions *options;
     const char *folder, *name;
     const char *stem; // of the names of files, after `name`; "" at first
-    bool y_up;
+    bool y_up, as_is;
     int64_t first_frame, frame_count;
     int64_t file_count; // written so far
     FilArena scratch;   // reset for each frame
@@ -30,6 +30,7 @@ typedef struct FilExportKind {
     const char *run_suffixes[10]; // of the files of the run, up to a NULL
     const char *side_stem;        // where frames may have a second file: of its name; or NULL
     bool is_y_up;                 // by default
+    bool is_table;                // numbers as they are, also those that are none
 } FilExportKind;
 
 extern const FilExportKind fil_export_usda, fil_export_hair, fil_export_glb, fil_export_vtp,

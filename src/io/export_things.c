@@ -104,25 +104,32 @@ static bool belongs_with(const FilResultRod *a, const FilResultRod *b) {
            fil_section_is_flat(a, half) == fil_section_is_flat(b, half);
 }
 
+static bool is_flat_line(const FilResultDef *def, int line) {
+    double half[2];
+    return fil_section_is_flat(&def->rods[def->lines[line].rod], half);
+}
+
+bool fil_export_has_line(const FilResultDef *def, const FilExportGroup *group, int line) {
+    return def->lines[line].point_count > 1 &&
+           (!group->is_mixed || is_flat_line(def, line) == group->is_flat);
+}
+
 // Groups of lines, into `groups` where it is not NULL; returns how many.
-static int find_groups(const FilResultDef *def, bool one, FilExportGroup *groups) {
+static int find_groups(const FilResultDef *def, FilExportGroup *groups) {
     int count = 0;
     for (int l = 0; l < def->line_count; l++) {
         const FilResultLine *line = &def->lines[l];
         const FilResultRod *rod = &def->rods[line->rod];
-        double half[2];
-        const bool flat = fil_section_is_flat(rod, half);
-        if (l == 0 || (!one && !belongs_with(&def->rods[def->lines[l - 1].rod], rod))) {
+        if (l == 0 || !belongs_with(&def->rods[def->lines[l - 1].rod], rod)) {
             if (groups != NULL) {
-                groups[count] = (FilExportGroup){.first_line = l, .is_flat = true};
-                clean_name(rod->name, one ? 0 : stem_length(rod), "rods", groups[count].name);
+                groups[count] = (FilExportGroup){.first_line = l, .is_flat = is_flat_line(def, l)};
+                clean_name(rod->name, stem_length(rod), "rods", groups[count].name);
             }
             count++;
         }
         if (groups != NULL) {
             FilExportGroup *group = &groups[count - 1];
             group->end_line = l + 1;
-            group->is_flat = group->is_flat && flat;
             group->line_count += line->point_count > 1;
             group->point_count += line->point_count > 1 ? line->point_count : 0;
         }
@@ -130,15 +137,34 @@ static int find_groups(const FilResultDef *def, bool one, FilExportGroup *groups
     return count;
 }
 
+// All that is round, and all that is flat.
+static void find_two_groups(const FilResultDef *def, FilExportGroup groups[2]) {
+    for (int g = 0; g < 2; g++) {
+        FilExportGroup *group = &groups[g];
+        *group = (FilExportGroup){.end_line = def->line_count, .is_flat = g == 1, .is_mixed = true};
+        (void)snprintf(group->name, sizeof group->name, "%s", g == 0 ? "rods" : "ribbons");
+        for (int l = 0; l < def->line_count; l++) {
+            const bool has = fil_export_has_line(def, group, l);
+            group->line_count += has;
+            group->point_count += has ? def->lines[l].point_count : 0;
+        }
+    }
+}
+
 FilStatus fil_export_groups(FilExport *job, FilArena *memory, FilExportGroups *out) {
-    const bool one = find_groups(job->def, false, NULL) > GROUPS_MAX;
-    const int count = find_groups(job->def, one, NULL);
+    const int found = find_groups(job->def, NULL);
+    const bool many = found > GROUPS_MAX;
+    const int count = many ? 2 : found;
     out->items = FIL_NEW_ZEROED(memory, FilExportGroup, count + 1);
     Named *names = FIL_NEW(memory, Named, count + 1);
     if (memory->failed) {
         return fil_export_no_memory(job);
     }
-    (void)find_groups(job->def, one, out->items);
+    if (many) {
+        find_two_groups(job->def, out->items);
+    } else {
+        (void)find_groups(job->def, out->items);
+    }
     out->count = 0;
     for (int k = 0; k < count; k++) { // those without a line go
         if (out->items[k].line_count > 0) {

@@ -15,6 +15,7 @@ typedef struct FilExportGroup {
     int first_line, end_line;
     int line_count, point_count; // of lines with two points or more: the others are left out
     bool is_flat;                // all of them are ribbons
+    bool is_mixed;               // lines of the other kind lie between them: they are not of it
 } FilExportGroup;
 
 typedef struct FilExportGroups {
@@ -22,8 +23,11 @@ typedef struct FilExportGroups {
     int count;
 } FilExportGroups;
 
-/// They live in `memory`. Beyond 64 groups all rods are one.
+/// They live in `memory`. Beyond 64 groups all ribbons are one, and all else is one.
 FilStatus fil_export_groups(FilExport *job, FilArena *memory, FilExportGroups *out) FIL_MUST_CHECK;
+
+/// Whether a line from first_line to end_line is shown, and with this group.
+bool fil_export_has_line(const FilResultDef *def, const FilExportGroup *group, int line);
 
 /// The axes of the section at a point, as columns: along the rod, n1, n2. Those of the world where
 /// the run holds none.

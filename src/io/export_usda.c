@@ -158,7 +158,7 @@ static void print_points(const Stage *stage, const FilExportGroup *group, const 
     for (int l = group->first_line; l < group->end_line; l++) {
         const FilResultLine *line = &def->lines[l];
         const double radius = 0.5 * get_width(def, group, l);
-        for (int i = 0; line->point_count > 1 && i < line->point_count; i++) {
+        for (int i = 0; fil_export_has_line(def, group, l) && i < line->point_count; i++) {
             const double *x = values + 3 * (size_t)(line->first_point + i);
             fil_file_put(stage->writer, separator, strlen(separator));
             print_float3(stage->writer, x, scale);
@@ -209,7 +209,7 @@ static void print_shape(const Stage *stage, const FilExportGroup *group) {
     const char *separator = "";
     fil_file_print(writer, "            int[] curveVertexCounts = [");
     for (int l = group->first_line; l < group->end_line; l++) {
-        if (def->lines[l].point_count > 1) {
+        if (fil_export_has_line(def, group, l)) {
             fil_file_print(writer, "%s%d", separator, def->lines[l].point_count);
             separator = ", ";
         }
@@ -218,7 +218,7 @@ static void print_shape(const Stage *stage, const FilExportGroup *group) {
     separator = "";
     for (int l = group->first_line; l < group->end_line; l++) {
         const FilResultLine *line = &def->lines[l];
-        for (int i = 0; line->point_count > 1 && i < line->point_count; i++) {
+        for (int i = 0; fil_export_has_line(def, group, l) && i < line->point_count; i++) {
             fil_file_print(writer, "%s%.9g", separator, get_width(def, group, l));
             separator = ", ";
         }

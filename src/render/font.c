@@ -7,6 +7,7 @@
 // is a list of strokes:
 //   l x y x y ...              a line through these points; a dot where they are one
 //   a x y rx ry from to        an arc about (x, y), from one angle to another, in degrees
+// A letter that is not here, in UTF-8 of whatever length, is one empty box: it is missed, not lost.
 #include "picture.h"
 
 #include <math.h>
@@ -183,15 +184,21 @@ static double distance_to(const Strokes *strokes, double x, double y) {
     return least;
 }
 
+// NULL for the bytes of a letter after its first.
 static const Letter *letter_of(char byte) {
+    static const Letter missing = {38, "l4 0 4 70 34 70 34 0 4 0"};
     const unsigned char code = (unsigned char)byte;
-    return &letters[code < 128 ? code : 0];
+    if ((code & 0xC0U) == 0x80U) {
+        return NULL;
+    }
+    return code < 128 && letters[code].path != NULL ? &letters[code] : &missing;
 }
 
 int fil_picture_text_width(int scale, const char *text) {
     int width = 0;
     for (int k = 0; text[k] != '\0'; k++) {
-        width += letter_of(text[k])->width + (k > 0 ? GAP : 0);
+        const Letter *letter = letter_of(text[k]);
+        width += letter != NULL ? letter->width + (width > 0 ? GAP : 0) : 0;
     }
     return (width * scale + 9) / 10;
 }
@@ -224,7 +231,9 @@ void fil_picture_print(FilPicture *picture, const int corner[2], int scale, cons
     int left = 0;
     for (int k = 0; text[k] != '\0'; k++) {
         const Letter *letter = letter_of(text[k]);
-        print_letter(picture, corner, scale, left, letter, paint);
-        left += letter->width + GAP;
+        if (letter != NULL) {
+            print_letter(picture, corner, scale, left, letter, paint);
+            left += letter->width + GAP;
+        }
     }
 }
