@@ -70,6 +70,17 @@ def man_page_and_completion_come_from_the_table():
     assert answer.stdout == b"gauss-seidel\n", answer
 
 
+def completion_offers_what_a_verb_takes():
+    script = run("help", "--completion").out
+    for words, want in (("plot run en", "energy"), ("plot en", ""), ("validate c", "contact"),
+                        ("bench w", "world"), ("new kno", "knot"), ("help mov", "movie"),
+                        ("help --m", "--man"), ("bench --thr", "--threads")):
+        ask = f'COMP_WORDS=(filum {words}) COMP_CWORD={len(words.split())}; _filum; ' \
+              'echo "${COMPREPLY[*]}"\n'
+        answer = subprocess.run(["bash"], input=(script + ask).encode(), capture_output=True)
+        assert answer.stdout.decode().strip() == want, (words, answer)
+
+
 def mistakes_on_the_command_line_are_explained():
     fails(2, "did you mean solve?", "slove")
     fails(2, "there is no verb \"xyzzy\" (", "xyzzy")

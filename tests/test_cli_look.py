@@ -3,8 +3,10 @@
 
 import csv
 import json
+import math
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -176,6 +178,42 @@ def bodies_are_compared_as_well():
     assert "on ball" in run("compare", "a", "b")[1]
     simulate("c")
     fails(3, "a has 1 body and c has 0; runs of other scenes cannot be compared", "compare", "a", "c")
+
+
+def what_is_no_number_is_a_difference():
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise sentences.Skip("there is no h5py") from error
+    SCENE["bodies"] = [{"name": "ball", "shape": "sphere", "radius": "1 cm", "at": [0, 1, 0.05],
+                        "material": "hair"}]
+    simulate("a")
+    del SCENE["bodies"]
+    for name in ("rods/position", "rods/velocity", "rigids/position", "rigids/quaternion", "time"):
+        shutil.copy("a/result.h5", "b.h5")
+        with h5py.File("b.h5", "r+", libver="latest") as file:
+            if name == "time":
+                frames = file["frames"][:]
+                frames["time"][3] = math.nan
+                file["frames"][:] = frames
+            else:
+                file[name][3, 0] = math.nan
+        for pair in (("a", "b.h5"), ("b.h5", "a"), ("b.h5", "b.h5")):
+            status, out, err = run("compare", *pair, "--tolerance", "0")
+            assert status == 1, (name, pair, out, err)
+            assert "21 of them the same" not in out, (name, out)
+            assert ("not finite" in err) == (name != "time"), (name, err)
+
+
+def letters_that_the_font_lacks_leave_a_mark():
+    sizes = []
+    for name in ("a", "a\u4e2d\u00f8", "a##"):
+        SCENE["name"] = name
+        simulate(name)
+        SCENE["name"] = "fall & <rest>"
+        assert run("plot", name, "contacts", "-o", "x.png", "--force")[0] == 0
+        sizes.append(os.path.getsize("x.png"))
+    assert sizes[1] > sizes[0] and sizes[1] == sizes[2], sizes  # two boxes, whatever the letters
 
 
 def what_cannot_be_compared_is_one_clear_sentence():

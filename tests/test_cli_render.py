@@ -47,6 +47,14 @@ def make_run():
     return "run"
 
 
+def read_h5(path, mode):
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Skip("there is no h5py") from error
+    return h5py.File(path, mode, libver="latest")
+
+
 def paeth(a, b, c):
     near = [abs(b - c), abs(a - c), abs(a + b - 2 * c)]
     return (a, b, c)[near.index(min(near))]
@@ -282,6 +290,80 @@ def between_frames_a_slow_film_shows_what_lies_between():
     assert max(steps) - min(steps) <= 1 and min(steps) > 0, edge
 
 
+def lefts(folder, limit=128):
+    """Of each picture of a film how many pixels are left of what is seen."""
+    found = []
+    for name in sorted(os.listdir(folder)):
+        row = decode(f"{folder}/{name}")[2][45]
+        found.append(next(x for x in range(160) if row[x][3] > limit))
+    return found
+
+
+def frames_left_out_are_not_blended_and_the_end_is_shown():
+    scene = {**SCENE, "rods": [], "friction_default": 0, "duration": 0.010, "bodies": [
+        {**SCENE["bodies"][0], "at": [0, 0, 0.05], "velocity": [10, 0, 0]}]}
+    with open("scene.json", "w", encoding="utf-8") as file:
+        json.dump(scene, file)
+    works("run", "scene.json", "--out", "run")  # frames at 0, 20, .. 100 mm, one in each picture
+    for every, out in ((1, "a"), (4, "b")):
+        works("movie", "run", "-o", out, "--every", str(every), "--size", "160x90", "--samples", "4",
+              "--speed", "0.06", "--background", "none", "--no-ground", "--camera", CAMERA)
+    a, b = lefts("a"), lefts("b")
+    assert len(a) == 6 and b == [a[0]] * 4 + [a[4], a[5]], (a, b)
+
+
+def all_of_a_film_is_in_view():
+    scene = {**SCENE, "rods": [], "friction_default": 0, "duration": 0.1, "bodies": [
+        {**SCENE["bodies"][0], "size": [0.01, 0.01, 0.01]}], "output": {"every": "1 ms"}}
+    with open("scene.json", "w", encoding="utf-8") as file:
+        json.dump(scene, file)
+    works("run", "scene.json", "--out", "run")
+    with read_h5("run/result.h5", "r+") as file:
+        file["rigids/position"][49, 0] = [3, 0, 0.1]  # there and back in between two samples
+    works("movie", "run", "-o", "p", "--size", "160x90", "--samples", "4", "--speed", "0.03",
+          "--background", "none", "--no-ground")
+    assert len(os.listdir("p")) == 101
+    for name in (0, 49, 100):
+        rows = decode(f"p/frame-{name:05}.png")[2]
+        assert any(pixel[3] > 0 for row in rows for pixel in row), name
+
+
+def strange_times_and_places_are_named():
+    make_run()
+    for first, second, text in ((0.01, 0.008, "after one at 0.01 s"), (math.nan, 0.01, "is nan s")):
+        shutil.copy("run/result.h5", "bad.h5")
+        with read_h5("bad.h5", "r+") as file:
+            frames = file["frames"][:]
+            frames["time"][4:6] = first, second
+            file["frames"][:] = frames
+        fails(3, text, "movie", "bad.h5", "-o", "p", "--size", "32x32")
+    shutil.copy("run/result.h5", "bad.h5")
+    with read_h5("bad.h5", "r+") as file:
+        file["rods/position"][3, 1, 0] = 1e200
+    fails(3, "the frame at 0.006 s has a coordinate of 1e+200 m; pictures show at most", "render",
+          "bad.h5", "-o", "x.png", "--frame", "3")
+    fails(3, "has a coordinate of 1e+200 m", "movie", "bad.h5", "-o", "p", "--speed", "0.05")
+    assert sorted(os.listdir()) == ["bad.h5", "run", "scene.json"]
+
+
+def the_nearest_frame_is_drawn_also_a_little_after_the_end():
+    make_run()
+    for text in ("0.0200001", "0.0209", "0.0195"):
+        done = works("render", "run", "-o", "x.png", "--time", text, "--size", "16x16", "--force")
+        assert done.out == "frame 10, 0.02 s -> x.png\n", done.out
+    fails(2, "--time is 0.0210001; the run has 11 frames up to 0.02 s", "render", "run", "-o",
+          "y.png", "--time", "0.0210001")
+
+
+def a_film_may_have_a_name_like_an_option():
+    if not shutil.which("ffmpeg"):
+        raise Skip("there is no ffmpeg")
+    make_run()
+    works("movie", "run", "-o", "-z.mp4", "--size", "32x32", "--samples", "1")
+    assert os.path.getsize("-z.mp4") > 0
+    fails(3, "no/x.mp4: cannot write it: No such file", "movie", "run", "-o", "no/x.mp4")
+
+
 def bad_command_lines_are_explained():
     make_run()
     fails(2, "which run?", "render")
@@ -325,13 +407,9 @@ def bad_runs_are_explained():
 
 
 def a_field_that_an_old_run_does_not_have_is_named():
-    try:
-        import h5py  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise Skip("there is no h5py") from error
     subprocess.run([MAKE_RESULTS, "write", "old.h5", "3", "4", "8", "5"], check=True,
                    stdout=subprocess.DEVNULL)
-    with h5py.File("old.h5", "r+", libver="latest") as file:
+    with read_h5("old.h5", "r+") as file:
         del file["rods/tension"]
     fails(3, "does not hold tension", "render", "old.h5", "-o", "x.png", "--colour", "tension")
     works("render", "old.h5", "-o", "x.png", "--colour", "speed", "--size", "32x32")
@@ -351,7 +429,8 @@ def trees_meshes_planes_and_growing_runs_are_drawn():
     assert len({pixel for row in decode("x.png")[2] for pixel in row}) > 10
 
 
-HELPERS = ("works", "make_run", "paeth", "decode", "project", "differs", "wait_for_handler")
+HELPERS = ("works", "make_run", "paeth", "decode", "project", "differs", "wait_for_handler",
+           "read_h5", "lefts")
 
 if __name__ == "__main__":
     WANTED = sys.argv[3] if len(sys.argv) > 3 else ""

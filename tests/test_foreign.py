@@ -11,9 +11,11 @@ import math
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
+import time
 
 import sentences
 from sentences import Skip
@@ -284,6 +286,22 @@ def ribbons_of_usd_are_curves_with_normals(folder):
     assert "normals" not in block(text, 'def BasisCurves "band__1"')
 
 
+def ribbons_stay_flat_where_there_are_many_names(folder):
+    band = next(rod for rod in FLAT["rods"] if "section" in rod)
+    plain = {key: value for key, value in band.items() if key != "section"}
+    rods = [{**(plain if k % 7 == 3 else band), "name": f"{k}", "root": {"at": [0, k, 1]}}
+            for k in range(70)]
+    run = simulate(folder, {**FLAT, "rods": rods})
+    text = node("read_usda.mjs", export_run(run, "usda", "--frames", "0") + "/run.usda")
+    flat, other = (block(text, f'def BasisCurves "{name}"') for name in ("ribbons", "rods"))
+    assert "normals" in flat and "normals" not in other
+    counts = [len(numbers(re.search(r"curveVertexCounts = (.*)", one)[1])) for one in (flat, other)]
+    assert counts == [60, 10], counts
+    path = export_run(run, "glb", "--frames", "0") + "/run.glb"
+    is_valid(path)
+    assert {mesh["name"] for mesh in read_glb(path)[0]["meshes"]} == {"ribbons", "rods"}
+
+
 def tubes_of_glb_are_as_thick_as_rods_and_move_with_them(folder):
     glb = read_glb(export(folder, "glb", "z") + "/run.glb")
     rod = next(mesh for mesh in glb[0]["meshes"] if mesh["name"] == "rod_2")["primitives"][0]
@@ -454,7 +472,89 @@ def frames_are_said_as_in_python(folder):
         done = call(FILUM, "export", path, f"--frames={text}", "--to", "obj")
         assert done.returncode == 2 and f'--frames is "{text}"' in done.stderr, (text, done.stderr)
     done = call(FILUM, "export", path, "--frames", "12", "--to", "obj", "--out", folder + "/no")
-    assert done.returncode == 2 and "frames 12:13 hold none; there are 0 to 11" in done.stderr
+    assert done.returncode == 2
+    assert "frame 12 is not there: the run has 12 frames, 0 to 11" in done.stderr, done.stderr
+    done = call(FILUM, "export", path, "--frames", "12:14", "--to", "obj", "--out", folder + "/no")
+    assert done.returncode == 2 and "frames 12:14 hold none; there are 0 to 11" in done.stderr
+
+
+def spoil(path, change):
+    """A copy of a run with other numbers."""
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Skip("there is no h5py") from error
+    bad = path.replace("result.h5", "bad.h5")
+    shutil.copy(path, bad)
+    with h5py.File(bad, "r+", libver="latest") as file:
+        change(file)
+    return bad
+
+
+def set_place(number):
+    def change(file):
+        file["rods/position"][2, 5, 1] = number
+    return change
+
+
+def set_times(first, second):
+    def change(file):
+        frames = file["frames"][:]
+        frames["time"][2:4] = first, second
+        file["frames"][:] = frames
+    return change
+
+
+def what_is_no_number_is_refused_by_name_or_kept_as_it_is(folder):
+    path = folder + "/result.h5"
+    assert call(MAKE, "write", path, "5", "2", "4", "0").returncode == 0
+    for number in (math.nan, math.inf, 1e200):
+        bad = spoil(path, set_place(number))
+        for kind in ("usda", "glb", "obj", "hair", "vtp", "csv", "npy"):
+            done = call(FILUM, "export", bad, "--to", kind, "--out", f"{folder}/{kind}", "--force")
+            if kind in ("csv", "npy"):
+                assert done.returncode == 0, done.stderr
+                continue
+            assert done.returncode == 3, (kind, done.stderr)
+            assert "bad.h5: frame 2, rods[1]" in done.stderr, (kind, done.stderr)
+            assert f"point 1: its place holds {number:g}; " in done.stderr, (kind, done.stderr)
+            assert call(FILUM, "export", bad, "--to", kind, "--out", f"{folder}/{kind}-1",
+                        "--frames", "3:", "--force").returncode == 0
+    with open(folder + "/csv/bad.csv", encoding="utf-8") as file:
+        assert ",1e+200," in file.read()
+    bad = spoil(path, set_times(math.nan, 0.0))
+    for kind in ("usda", "glb", "obj", "hair", "vtp"):
+        done = call(FILUM, "export", bad, "--to", kind, "--out", f"{folder}/{kind}", "--force")
+        assert done.returncode == 3 and "the time of frame 2 is nan s" in done.stderr, done.stderr
+    bad = spoil(path, set_times(0.03, 0.02))
+    for kind in ("usda", "glb"):
+        done = call(FILUM, "export", bad, "--to", kind, "--out", f"{folder}/{kind}", "--force")
+        assert done.returncode == 3 and "the times fall" in done.stderr, done.stderr
+        done = call(FILUM, "export", bad, "--to", kind, "--out", f"{folder}/{kind}", "--fps", "24",
+                    "--force")
+        assert done.returncode == 0, done.stderr
+
+
+def an_interrupted_export_leaves_nothing_unfinished(folder):
+    path = folder + "/result.h5"
+    assert call(MAKE, "write", path, "60", "100", "40", "0").returncode == 0
+    for kind in ("usda", "glb", "csv", "npy", "obj", "vtp", "hair"):
+        out = f"{folder}/new/{kind}"
+        with subprocess.Popen([FILUM, "export", path, "--to", kind, "--out", out],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            while not os.path.exists(out) and child.poll() is None:
+                time.sleep(0.001)
+            child.send_signal(signal.SIGINT)
+            said = child.communicate(timeout=60)[1]
+        if child.returncode == 0:
+            continue  # it was faster
+        files = os.listdir(out) if os.path.exists(out) else []
+        assert child.returncode == 130 and said.startswith("filum: interrupted; "), (kind, said)
+        assert not [name for name in files if "tmp" in name], files
+        if files:
+            assert f"{len(files)} file" in said and "kept" in said, said
+        else:
+            assert "nothing was written" in said and not os.path.exists(out), said
 
 
 def a_run_is_the_start_of_another_through_hair(folder):
@@ -512,7 +612,9 @@ TESTS = [tinyusdz_reads_the_curves_of_a_run, usd_of_a_long_run_says_what_that_of
          a_glb_that_would_be_huge_is_refused_with_its_size,
          hair_files_hold_the_strands_of_a_frame, obj_files_hold_solids_where_they_are,
          vtk_reads_the_contacts_of_a_frame, a_full_disk_leaves_no_file_behind,
-         frames_are_said_as_in_python, a_run_is_the_start_of_another_through_hair,
+         frames_are_said_as_in_python, ribbons_stay_flat_where_there_are_many_names,
+         what_is_no_number_is_refused_by_name_or_kept_as_it_is,
+         an_interrupted_export_leaves_nothing_unfinished, a_run_is_the_start_of_another_through_hair,
          blender_imports_glb_and_obj]
 
 

@@ -206,11 +206,17 @@ static FilStatus check_numbers(const FilExport *job, int64_t index, const FilFra
     return check_solids(job, index, frame);
 }
 
+FilStatus fil_export_go_on(const FilExport *job, int64_t k) {
+    if (job->options->stop != NULL && job->options->stop(job->options->user)) {
+        return fil_fail(job->error, FIL_E_IO, "the export was stopped at frame %" PRId64,
+                        fil_export_index(job, k));
+    }
+    return FIL_OK;
+}
+
 FilStatus fil_export_read(FilExport *job, int64_t k, FilFrame *frame) {
     const int64_t index = fil_export_index(job, k);
-    if (job->options->stop != NULL && job->options->stop(job->options->user)) {
-        return fil_fail(job->error, FIL_E_IO, "the export was stopped at frame %" PRId64, index);
-    }
+    FIL_TRY(fil_export_go_on(job, k));
     FIL_TRY(fil_result_read(job->result, index, frame, job->error));
     if (!job->as_is) {
         FIL_TRY(check_numbers(job, index, frame));

@@ -47,6 +47,8 @@ FilStatus fil_export_no_memory(const FilExport *job);
 
 /// The number in the result of chosen frame `k`.
 int64_t fil_export_index(const FilExport *job, int64_t k);
+/// Fails where the user wants no more.
+FilStatus fil_export_go_on(const FilExport *job, int64_t k) FIL_MUST_CHECK;
 /// Read chosen frame `k`, turned as the options ask; it lives in the result and in scratch.
 FilStatus fil_export_read(FilExport *job, int64_t k, FilFrame *frame) FIL_MUST_CHECK;
 

@@ -106,7 +106,7 @@ static FilStatus get_values(const Stage *stage, Samples what, int64_t k, const d
     const size_t count = 3 * (size_t)job->def->point_count;
     if (stage->kept[what] != NULL) {
         *out = stage->kept[what] + (size_t)k * count;
-        return FIL_OK;
+        return fil_export_go_on(job, k);
     }
     FilFrame frame = {0};
     FIL_TRY(fil_export_read(job, k, &frame));
