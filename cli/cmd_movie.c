@@ -137,14 +137,18 @@ static Shown find_shown(const Movie *movie, int64_t j, int64_t before) {
     const double *times = movie->times;
     int64_t k = before - movie->first;
     double part = 0.0;
-    for (int64_t next = k; k < end; k = next) {
-        next = end - k > every ? k + every : end;
+    while (k < end) {
+        const int64_t next = end - k > every ? k + every : end;
         const double length = times[next] - times[k];
         part = length > 0.0 ? (time - times[k]) / length : 1.0;
         if (part < 1.0 - nearly) {
             break;
         }
         part = 0.0;
+        k = next;
+    }
+    if (every > 1 && j > 0 && j == movie->count - 1) {
+        k = end; // also where the film ends a little before the run
     }
     const bool between = every == 1 && part > nearly;
     return (Shown){.frame = k + movie->first,
