@@ -15,7 +15,7 @@ import signal
 import struct
 import subprocess
 import sys
-import time
+from time import sleep
 
 import sentences
 from sentences import Skip
@@ -543,7 +543,7 @@ def an_interrupted_export_leaves_nothing_unfinished(folder):
         with subprocess.Popen([FILUM, "export", path, "--to", kind, "--out", out],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
             while not os.path.exists(out) and child.poll() is None:
-                time.sleep(0.001)
+                sleep(0.001)
             child.send_signal(signal.SIGINT)
             said = child.communicate(timeout=60)[1]
         if child.returncode == 0:
