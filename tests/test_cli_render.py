@@ -212,6 +212,20 @@ def a_film_that_does_not_fit_is_no_film():
     assert not os.path.exists("x.gif") and [n for n in os.listdir(".") if "tmp" in n] == []
 
 
+def an_ffmpeg_that_gives_up_says_why():
+    make_run()
+    os.mkdir("bin")
+    with open("bin/ffmpeg", "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nhead -c 9000 > /dev/null\necho 'No space left on device' >&2\nexit 1\n")
+    os.chmod("bin/ffmpeg", 0o755)
+    path = {**os.environ, "PATH": os.path.abspath("bin") + ":" + os.environ["PATH"]}
+    done = run("movie", "run", "-o", "x.mp4", "--size", "320x180", "--samples", "1", "--speed",
+               "0.05", env=path)
+    assert done.returncode == 3, done.returncode
+    assert done.err == "filum: x.mp4: ffmpeg could not make it: No space left on device\n", done.err
+    assert sorted(os.listdir()) == ["bin", "run", "scene.json"], os.listdir()
+
+
 def without_ffmpeg_the_pictures_stay_with_the_command_to_run():
     make_run()
     done = works("movie", "run", "-o", "x.mp4", "--size", "33x31", "--samples", "1", "--speed",
