@@ -342,10 +342,14 @@ static void neighbours_have_different_colours(void) {
     }
 }
 
-// Every letter that names and units of fields need is in the font.
+// Every letter that names and units of fields need is in the font: none is empty, nor the box that
+// stands for letters that are not there.
 static void all_that_is_written_can_be_read(void) {
-    FilPicture picture = {.pixels = NULL};
+    FilPicture picture = {.pixels = NULL}, box = {.pixels = NULL};
     CHECK(fil_picture_create(16, 16, &picture, NULL) == FIL_OK);
+    CHECK(fil_picture_create(16, 16, &box, NULL) == FIL_OK);
+    memset(box.pixels, 0, (size_t)4 * 16 * 16);
+    fil_picture_print(&box, (const int[2]){2, 2}, 1, "\x7f", (FilPaint){.cover = 1.0});
 #define FIELD_LETTERS(code, name, unit, text) name unit
     static const char all[] = "0123456789.,-+e" FIL_FIELDS(FIELD_LETTERS);
     for (const char *c = all; *c != '\0'; c++) {
@@ -356,8 +360,10 @@ static void all_that_is_written_can_be_read(void) {
         for (int k = 0; k < 16 * 16; k++) {
             seen = seen || picture.pixels[4 * k + 3] != 0;
         }
-        CHECK(seen);
+        CHECK(seen || *c == ' ');
+        CHECK(memcmp(picture.pixels, box.pixels, (size_t)4 * 16 * 16) != 0);
     }
+    fil_picture_destroy(&box);
     fil_picture_print(&picture, (const int[2]){-9, 12}, 3, "cut at the edges",
                       (FilPaint){.cover = 1.0});
     fil_picture_destroy(&picture);

@@ -1037,6 +1037,26 @@ static void every_allocation_may_fail(void) {
     CHECK(false);
 }
 
+// Gravity so strong that velocities are numbers but sums of them are not: whatever overflows first,
+// the error is about the world, not about the friction problem inside of the step.
+static void a_step_beyond_the_range_of_numbers_names_the_rod(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, 0.4, 0.0);
+        (void)add_floor(world);
+        FilRodDef rod_def = log_def(model, 0.01);
+        (void)add_rod(world, &rod_def, 2);
+        (void)take_step(world);
+        const double gravity[3] = {0.0, 0.0, -1e307};
+        FilError error;
+        CHECK(fil_world_set_gravity(world, gravity, &error) == FIL_OK);
+        FilStatus status = fil_world_step(world, NULL, &error);
+        CHECK(status == FIL_E_ARGUMENT);
+        CHECK(status == FIL_OK || strstr(error.text, "rod 0 leaves the range of numbers") != NULL);
+        fil_world_destroy(world);
+    }
+}
+
 static void bad_definitions_are_refused_by_name(void) {
     FilError error;
     FilWorld *world = NULL;
@@ -1052,6 +1072,14 @@ static void bad_definitions_are_refused_by_name(void) {
     def.solver.thread_count = -5;
     CHECK(fil_world_create(&def, NULL, &world, &error) == FIL_E_ARGUMENT);
     CHECK(strcmp(error.text, "thread_count is -5; it must not be negative") == 0);
+    def = fil_world_def_default();
+    def.solver.tolerance = -1.0;
+    CHECK(fil_world_create(&def, NULL, &world, &error) == FIL_E_ARGUMENT);
+    CHECK(strcmp(error.text, "tolerance is -1; it must be positive and finite") == 0);
+    def = fil_world_def_default();
+    def.solver.solver = FIL_FRICTION_SOLVER_COUNT;
+    CHECK(fil_world_create(&def, NULL, &world, &error) == FIL_E_ARGUMENT);
+    CHECK(strncmp(error.text, "solver is ", 10) == 0);
     def = fil_world_def_default();
     world = make_world(&def, 0.3, 0.0);
     CHECK(fil_world_set_friction(world, 0, 0, -1.0, &error) == FIL_E_ARGUMENT);
@@ -1118,6 +1146,7 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(a_straight_rod_between_two_clamps_stays_straight_under_its_weight)    \
     X(after_warm_up_a_step_allocates_nothing)                               \
     X(every_allocation_may_fail)                                            \
+    X(a_step_beyond_the_range_of_numbers_names_the_rod)                     \
     X(bad_definitions_are_refused_by_name)                                  \
     X(materials_that_touch_without_a_law_are_an_error)
 

@@ -11,14 +11,15 @@ extern "C" {
 #endif
 
 // One table: the fields, their names, units and what they are.
-#define FIL_FIELDS(X)                                                                          \
-    X(FIL_FIELD_ROD, "rod", "", "which rod it is")                                             \
-    X(FIL_FIELD_TENSION, "tension", "N", "force along the rod, positive where it is pulled")   \
-    X(FIL_FIELD_CURVATURE, "curvature", "1/m", "of the centreline")                            \
-    X(FIL_FIELD_TWIST, "twist", "1/m", "turn of the section by length")                        \
-    X(FIL_FIELD_ELASTIC, "elastic", "J/m", "energy of bending and twist by length")            \
-    X(FIL_FIELD_SPEED, "speed", "m/s", "of the centreline")                                    \
-    X(FIL_FIELD_FORCE, "force", "N", "of contacts, shared out to the two points next to them") \
+#define FIL_FIELDS(X)                                                                        \
+    X(FIL_FIELD_ROD, "rod", "", "which rod it is")                                           \
+    X(FIL_FIELD_TENSION, "tension", "N", "force along the rod, positive where it is pulled") \
+    X(FIL_FIELD_CURVATURE, "curvature", "1/m", "of the centreline")                          \
+    X(FIL_FIELD_TWIST, "twist", "1/m", "turn of the section by length")                      \
+    X(FIL_FIELD_ELASTIC, "elastic", "J/m", "energy of bending and twist by length")          \
+    X(FIL_FIELD_SPEED, "speed", "m/s", "of the centreline")                                  \
+    X(FIL_FIELD_FORCE, "force", "N",                                                         \
+      "of contacts, friction included, shared out to the points next to them")               \
     X(FIL_FIELD_STATE, "state", "", "0 nothing presses, 1 it sticks, 2 it slides")
 
 #define FIL_FIELD_ENUM(code, name, unit, text) code,
@@ -32,7 +33,8 @@ FIL_API const char *fil_field_unit(FilField field);
 /// elastic energy.
 FIL_API bool fil_field_is_known(FilField field, const FilFrame *frame);
 
-/// values[def->point_count] of a field that is known.
+/// values[def->point_count] of a field that is known. The force of a contact is |impulse| / step
+/// (FilContact), and goes to the two points next to it.
 FIL_API void fil_field_compute(FilField field, const FilResultDef *def, const FilFrame *frame,
                                double *values);
 

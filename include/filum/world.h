@@ -256,9 +256,12 @@ typedef struct FilContactSide {
 typedef struct FilContact {
     FilContactSide a, b;
     double normal[3]; ///< unit, from b to a
-    double gap;       ///< m, at the start of the step
+    double gap;       ///< m, at the start of the step, or of its last part
     double mu;
-    double impulse[3];  ///< N s, of b on a; by the world's step it is the force
+    /// N s, of b on a. Divided by the world's step it is the force at the end of the step: where
+    /// the step was taken in parts (FilStepInfo.substeps), it is the impulse of the last part,
+    /// scaled to the whole step, not the sum over the parts.
+    double impulse[3];
     double velocity[3]; ///< m/s, of a relative to b at the end of the step
     FilContactState state;
 } FilContact;

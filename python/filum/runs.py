@@ -1,6 +1,7 @@
 """Scenes brought to life, and runs. See filum/scene.h, stage.h, record.h and result.h."""
 
 import collections.abc
+import contextlib
 import operator
 import os
 import threading
@@ -48,8 +49,10 @@ class Frame:
     """
 
     def __init__(self, c: Any, def_: Any, owner: Any, memory: Optional[Memory],
-                 is_current: Callable[[], bool] = lambda: True) -> None:
+                 is_current: Callable[[], bool] = lambda: True,
+                 lock: Any = contextlib.nullcontext()) -> None:
         self._c, self._memory, self._is_current = c, memory, is_current
+        self._lock = lock  # who has it is not overwritten meanwhile
         self._owner = Lease(0, 0, True, owner, memory)
         self.def_ = def_
         self._struct = STRUCTS["FilFrame"]._at(c, c, readonly=True)
@@ -111,23 +114,25 @@ class Frame:
         """One number for each point: "tension", "curvature", "speed", ... or a FilField. Its unit
         is field_unit(field)."""
         number = _field_number(field)
-        if not lib.fil_field_is_known(number, self._frame):
-            raise Error(f"this run does not know {_field_name(number)}")
         values = np.zeros(self.def_.point_count)
-        lib.fil_field_compute(number, self.def_._c, self._frame,
-                              ffi.from_buffer("double[]", values))
+        with self._lock:
+            if not lib.fil_field_is_known(number, self._frame):
+                raise Error(f"this run does not know {_field_name(number)}")
+            lib.fil_field_compute(number, self.def_._c, self._frame,
+                                  ffi.from_buffer("double[]", values))
         return values
 
     def copy(self) -> "Frame":
         """The same with arrays of its own."""
-        c = ffi.new("FilFrame *", self._frame[0])
         arrays = []
-        for name in (*_ARRAYS, "contacts"):
-            array = getattr(self, name)
-            if array is not None and array.size > 0:
-                arrays.append(array.copy())
-                kind = "FilContact *" if name == "contacts" else "double *"
-                setattr(c, name, ffi.cast(kind, arrays[-1].ctypes.data))
+        with self._lock:
+            c = ffi.new("FilFrame *", self._frame[0])
+            for name in (*_ARRAYS, "contacts"):
+                array = getattr(self, name)
+                if array is not None and array.size > 0:
+                    arrays.append(array.copy())
+                    kind = "FilContact *" if name == "contacts" else "double *"
+                    setattr(c, name, ffi.cast(kind, arrays[-1].ctypes.data))
         return Frame(c, self.def_, arrays, None)
 
     def __reduce_ex__(self, _protocol: Any) -> Any:
@@ -280,7 +285,8 @@ class Recorder(Handle):
 class Result(Handle):
     """A run: Result(folder or file) opens it. It may still be growing. A sequence of frames:
     len(run), run[-1], run[::10], for frame in run. read(k) is faster than run[k]: its frame is a
-    view that the next read overwrites.
+    view that the next read overwrites, that of another thread, too. All else may be used by several
+    threads: they take turns.
     """
 
     _noun = "result"
@@ -340,7 +346,8 @@ class Result(Handle):
             has, wants = getattr(frame.def_, name), getattr(self.def_, name)
             if has != wants:
                 raise Error(f"the frame's {name} is {has}; that of the result is {wants}")
-        self._locked(lib.fil_result_append, frame._frame)
+        with _hdf5:
+            self._locked(lib.fil_result_append, frame._frame)
 
     def sync(self) -> None:
         """Wait until all is on the disk."""
@@ -367,7 +374,8 @@ class Result(Handle):
     @property
     def def_(self) -> Any:
         """What does not change: FilResultDef, to be read."""
-        return borrowed("FilResultDef", self._ask(lib.fil_result_def), self, self._memory)
+        with _hdf5:
+            return borrowed("FilResultDef", self._ask(lib.fil_result_def), self, self._memory)
 
     @property
     def frame_count(self) -> int:
@@ -384,10 +392,12 @@ class Result(Handle):
     def read(self, index: int) -> Frame:
         """Frame `index`, counted from 0, without a copy: the next read overwrites it."""
         c = ffi.new("FilFrame *")
-        self._number += 1
-        self._locked(lib.fil_result_read, index, c)
-        number = self._number
-        return Frame(c, self.def_, (c, self), self._memory, lambda: self._number == number)
+        with _hdf5:
+            self._number += 1
+            number = self._number
+            self._locked(lib.fil_result_read, index, c)
+            return Frame(c, self.def_, (c, self), self._memory, lambda: self._number == number,
+                         _hdf5)
 
     def _rows(self, function: Any, kind: str, total: int, first: int,
               count: Optional[int]) -> np.ndarray:
@@ -396,8 +406,9 @@ class Result(Handle):
         if not (0 <= first <= total and 0 <= count <= total - first):
             raise Error(f"first is {first} and count is {count}; there are {total}")
         rows = np.zeros(count, dtype_of(kind))
-        self._number += 1  # it uses the memory of frames
-        self._locked(function, first, count, ffi.from_buffer(kind + "[]", rows))
+        with _hdf5:
+            self._number += 1  # it uses the memory of frames
+            self._locked(function, first, count, ffi.from_buffer(kind + "[]", rows))
         return rows
 
     def read_times(self, first: int = 0, count: Optional[int] = None) -> np.ndarray:
@@ -420,11 +431,12 @@ class Result(Handle):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return Frames(self, range(len(self)))[index]
-        count = self.frame_count
         number = operator.index(index)
-        if not -count <= number < count:
-            raise IndexError(f"there is no frame {number}; the run has {count}")
-        return self.read(number % count).copy()
+        with _hdf5:  # until the copy is made nobody reads another one
+            count = self.frame_count
+            if not -count <= number < count:
+                raise IndexError(f"there is no frame {number}; the run has {count}")
+            return self.read(number % count).copy()
 
     def __iter__(self) -> Iterator[Frame]:
         return iter(self[:])  # those that are there now
@@ -435,9 +447,11 @@ class Result(Handle):
         fields."""
         given = definition("FilExportOptions", options, fields)
         count = ffi.new("int64_t *")
-        self._number += 1
-        self._locked(lib.fil_export, _format_number(format), given._c, os.fsencode(folder),
-                     name.encode(), count)
+        number = _format_number(format)
+        with _hdf5:
+            self._number += 1
+            self._locked(lib.fil_export, number, given._c, os.fsencode(folder), name.encode(),
+                         count)
         return count[0]
 
 

@@ -44,6 +44,13 @@ def test_a_number_of_threads_is_not_negative():
     assert filum.thread_count(3) == 3
 
 
+def test_settings_of_the_solver_are_checked_when_a_world_is_made():
+    refused(lambda: filum.World(solver={"tolerance": -1}),
+            "tolerance is -1; it must be positive and finite")
+    refused(lambda: filum.World(solver={"max_iterations": -2}),
+            "max_iterations is -2; it must not be negative")
+
+
 def test_a_state_is_finite():
     world = falling_rods()
     for thing in (world, world.rod(0), filum.Rigid()):

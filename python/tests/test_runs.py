@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -180,6 +181,67 @@ def test_a_run_is_a_sequence_of_frames_that_stay(tmp_path):
     assert places[0][2] == heights[0]
     with pytest.raises(filum.Error, match="this result was destroyed"):
         some[0]
+
+
+def test_threads_that_share_a_run_each_get_the_frame_that_they_asked_for(tmp_path):
+    frames = record(tmp_path / "result.h5", steps=30, every=2)
+    run = filum.Result(tmp_path)
+    wrong, before = [], sys.getswitchinterval()
+
+    def check(got, want):
+        if got.time != want.time or not np.array_equal(got.position, want.position):
+            wrong.append((got.time, want.time))
+
+    def look(first):
+        try:
+            for k in range(first, first + 150):
+                check(run[k % 16], frames[k % 16])
+                assert len(run.read_times()) == run.def_.rod_count * 8
+            for got, want in zip(run, frames):
+                check(got, want)
+            for got, want in zip(run[::3], frames[::3]):
+                check(got, want)
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=look, args=(k,)) for k in range(6)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert wrong == []
+
+
+def test_a_copy_of_a_view_is_whole_or_refused_whoever_reads_meanwhile(tmp_path):
+    record(tmp_path / "result.h5", steps=30, every=2)
+    run = filum.Result(tmp_path)
+    want = {frame.time: frame.position for frame in run}
+    wrong, before = [], sys.getswitchinterval()
+
+    def look(first):
+        for k in range(first, first + 150):
+            try:
+                got = run.read(k % 16).copy()
+                if not np.array_equal(got.position, want[got.time]):
+                    wrong.append(got.time)
+            except filum.Error as error:
+                if "overwritten by a later one" not in str(error):
+                    wrong.append(error)
+
+    threads = [threading.Thread(target=look, args=(k,)) for k in range(4)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert wrong == []
 
 
 def test_what_is_not_in_a_run_is_told(tmp_path):

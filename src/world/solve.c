@@ -425,6 +425,19 @@ static FilStatus build_problem(Solving *solving, Next next, FilArenaMark mark, F
     return status;
 }
 
+// A body of the first contact whose velocity is no number though those of the bodies are: they are
+// too large for their sums. -1: there is none.
+static int find_overflow(const Solving *solving) {
+    const Active *active = &solving->active;
+    for (int a = 0; a < active->count; a++) {
+        if (!fil_all_finite(solving->problem.b + 3 * (ptrdiff_t)a, 3)) {
+            const FilWorkContact *contact = &solving->step->contacts[active->list[a]];
+            return contact->a.body >= 0 ? contact->a.body : contact->b.body;
+        }
+    }
+    return -1;
+}
+
 static FilStatus solve_problem(Solving *solving, FilError *error) {
     FilWorld *world = solving->world;
     const Active *active = &solving->active;
@@ -483,6 +496,11 @@ static FilStatus solve_rounds(Solving *solving, bool *failed, FilError *error) {
             return FIL_OK;
         }
         FIL_TRY(build_problem(solving, next, mark, error));
+        world->culprit = find_overflow(solving);
+        *failed = world->culprit >= 0;
+        if (*failed) {
+            return FIL_OK;
+        }
         FIL_TRY(solve_problem(solving, error));
         FIL_TRY(look_back(solving, &next, error));
     }

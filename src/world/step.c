@@ -606,10 +606,13 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
     mark_touched(world, step);
     Measuring measuring = {.world = world, .energies = step->energies};
     fil_parallel_ranges(world->body_count, 16, world->threads, measure_range, &measuring);
+    world->culprit = -1;
     FIL_TRY(fil_world_solve(world, step, info, &round->failed, error));
     round->woken = !round->failed && fil_world_wake_pressed(world, step);
+    if (round->failed && world->culprit < 0) {
+        world->culprit = find_culprit(world, step);
+    }
     if (round->failed || round->woken) {
-        world->culprit = round->failed ? find_culprit(world, step) : -1;
         return FIL_OK;
     }
     double start = fil_seconds();

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "friction/check.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
 #include "rod/rod.h"
@@ -71,10 +72,7 @@ static FilStatus check_def(const FilWorldDef *def, FilError *error) {
                         "FilFrictionLaw",
                         (int)def->contact, (int)def->law);
     }
-    if (def->solver.thread_count < 0) {
-        return fil_fail(error, FIL_E_ARGUMENT, "thread_count is %d; it must not be negative",
-                        def->solver.thread_count);
-    }
+    FIL_TRY(fil_friction_check_settings(&def->solver, error));
     if (!(def->margin >= 0.0 && isfinite(def->margin))) {
         return fil_fail(error, FIL_E_ARGUMENT, "margin is %g; it must be 0 or positive",
                         def->margin);
