@@ -46,10 +46,11 @@ static void attach_curves(FilModel *model, const FilCurves *curves, FilPart part
     if (curves->piece_count == 0) {
         return;
     }
-    const bool balls = part == FIL_PART_BALLS;
+    const bool balls = part == FIL_PART_BALLS, flat = part == FIL_PART_STRANDS && !curves->round;
     RTCGeometry geometry =
-        rtcNewGeometry(model->device, balls ? RTC_GEOMETRY_TYPE_SPHERE_POINT
-                                            : RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE);
+        rtcNewGeometry(model->device, balls  ? RTC_GEOMETRY_TYPE_SPHERE_POINT
+                                      : flat ? RTC_GEOMETRY_TYPE_FLAT_LINEAR_CURVE
+                                             : RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE);
     rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4,
                                curves->vertex, 0, sizeof *curves->vertex,
                                (size_t)curves->vertex_count);

@@ -32,6 +32,7 @@ typedef struct FilCurves {
     unsigned char *hair;  // of a piece: shaded as hair
     int *line;            // of a piece
     bool filtered;        // some cover is below 1, or light goes through
+    bool round;           // some are not hair, or wide enough that one sees that they are round
 } FilCurves;
 
 typedef struct FilTriangles {
