@@ -591,7 +591,9 @@ def blender_imports_glb_and_obj(folder):
               f"bpy.ops.wm.read_factory_settings(use_empty=True)\n"
               f"bpy.ops.wm.obj_import(filepath={obj!r}); obj = found()\n"
               f"print('FOUND', json.dumps([glb, keys, obj]))\n")
-    done = call(blender, "--background", "--factory-startup", "--python-expr", script)
+    # and takes its modules from the python3 on the path, which must be Debian's
+    done = call("env", "PATH=/usr/bin:/bin", blender, "--background", "--factory-startup",
+                "--python-expr", script)
     found = [line for line in done.stdout.splitlines() if line.startswith("FOUND ")]
     assert done.returncode == 0 and found, done.stdout + done.stderr
     tubes, keys, lines = json.loads(found[0][6:])
