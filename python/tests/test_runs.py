@@ -183,10 +183,24 @@ def test_a_run_is_a_sequence_of_frames_that_stay(tmp_path):
         some[0]
 
 
+def side_by_side(work, count):
+    """Run work(0), work(1), ... in threads that take turns as often as can be."""
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(count)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+
+
 def test_threads_that_share_a_run_each_get_the_frame_that_they_asked_for(tmp_path):
     frames = record(tmp_path / "result.h5", steps=30, every=2)
     run = filum.Result(tmp_path)
-    wrong, before = [], sys.getswitchinterval()
+    wrong = []
 
     def check(got, want):
         if got.time != want.time or not np.array_equal(got.position, want.position):
@@ -204,15 +218,7 @@ def test_threads_that_share_a_run_each_get_the_frame_that_they_asked_for(tmp_pat
         except Exception as error:
             wrong.append(error)
 
-    threads = [threading.Thread(target=look, args=(k,)) for k in range(6)]
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
+    side_by_side(look, 6)
     assert wrong == []
 
 
@@ -220,7 +226,7 @@ def test_a_copy_of_a_view_is_whole_or_refused_whoever_reads_meanwhile(tmp_path):
     record(tmp_path / "result.h5", steps=30, every=2)
     run = filum.Result(tmp_path)
     want = {frame.time: frame.position for frame in run}
-    wrong, before = [], sys.getswitchinterval()
+    wrong = []
 
     def look(first):
         for k in range(first, first + 150):
@@ -232,15 +238,7 @@ def test_a_copy_of_a_view_is_whole_or_refused_whoever_reads_meanwhile(tmp_path):
                 if "overwritten by a later one" not in str(error):
                     wrong.append(error)
 
-    threads = [threading.Thread(target=look, args=(k,)) for k in range(4)]
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
+    side_by_side(look, 4)
     assert wrong == []
 
 
