@@ -10,7 +10,8 @@
 //
 // Rays. Each sample looks for what is there; the hair of a pixel is much alike, so that two of its
 // samples share a ray to the light and four share one to the sky, surfaces share those by twos: a
-// fifth less time than with rays of their own, for a twentieth more noise.
+// fifth less time than with rays of their own, for a twentieth more noise. The ground does not: four
+// samples tell whether it is in the open, and must know.
 //
 // Samples. Each pair of random numbers (place in the pixel, on the light, on the sky) is Sobol's
 // first two dimensions, in an order and with a scrambling that hash the pixel, so that pixels and
@@ -145,7 +146,7 @@ static float see_light(Context *c, V3 from, bool hair, V3 *direction) {
 // How much of the sky is seen, weighed by the cosine to the normal. What one sample of a pixel sees
 // holds for the next ones on the same kind of thing too.
 static float see_sky(Context *c, V3 from, V3 normal, Sky kind) {
-    const uint32_t every = kind == SKY_HAIR ? 4 : 2;
+    const uint32_t every = kind == SKY_HAIR ? 4 : kind == SKY_SURFACE ? 2 : 1;
     float disc[2];
     V3 a, b;
     if (c->options->samples == 1) {

@@ -25,7 +25,7 @@
 enum { MOST_PIECES = 24, MOST_FIBRES = 14 };
 static const double deviation = 0.12;         // pixels, between a cubic and its pieces
 static const double least_radius = 0.5;       // pixels
-static const double wide = 4.0;               // least radii, from which on a hair looks round
+static const double wide = 1.5;               // least radii, from which on a hair looks round
 static const double hair_slenderness = 800.0; // length by radius, from which on a rod is hair
 static const double wisp_radius = 1.5;        // of contacts by that of the hair, for a wisp
 static const double fibres_a_pixel = 5.0;     // of a wisp's radius
