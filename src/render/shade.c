@@ -10,8 +10,8 @@
 //
 // Rays. Each sample looks for what is there; the hair of a pixel is much alike, so that two of its
 // samples share a ray to the light and four share one to the sky, surfaces share those by twos: a
-// fifth less time than with rays of their own, for a twentieth more noise. The ground does not: four
-// samples tell whether it is in the open, and must know.
+// fifth less time than with rays of their own, for a twentieth more noise. The ground does not:
+// four samples tell whether it is in the open, and must know.
 //
 // Samples. Each pair of random numbers (place in the pixel, on the light, on the sky) is Sobol's
 // first two dimensions, in an order and with a scrambling that hash the pixel, so that pixels and
