@@ -8,8 +8,9 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { chromium } from "playwright-core";
 import { decodePng } from "./png.mjs";
 
@@ -762,7 +763,46 @@ async function programPausesWhereItFailsAndAtItsEnd() {
 /** The status that a program ends with. */
 const ended = (child) => new Promise((done) => (child.exitCode !== null ? done(child.exitCode) : child.on("exit", done)));
 
+/** viewer/src/pace.ts as it is, without a browser: time is what the test says. */
+async function newPace() {
+    const viewer = join(dirname(STAND_IN), "..");
+    const { transformSync } = createRequire(join(viewer, "package.json"))("esbuild");
+    const { code } = transformSync(readFileSync(join(viewer, "src", "pace.ts"), "utf8"), { loader: "ts", format: "esm" });
+    return new (await import(`data:text/javascript,${encodeURIComponent(code)}`)).Pace();
+}
+
+/** So many pictures, `gap(scale)` ms apart; the scales that they had. */
+function pictures(pace, count, gap) {
+    return Array.from({ length: count }, () => {
+        const now = Math.max(pace.last, 0) + gap(pace.scale);
+        pace.judge(now);
+        pace.note(now);
+        return pace.scale;
+    });
+}
+
+async function aStallCostsPixelsOnlyForAWhile() {
+    const pace = await newPace();
+    const at60Hz = () => 1000 / 60;
+    assert.ok(pictures(pace, 100, at60Hz).every((scale) => scale === 1));
+    assert.ok(Math.abs(pace.fps - 60) < 1e-6, `${pace.fps} pictures/s at 60 Hz`);
+    assert.ok(pictures(pace, 1, () => 900)[0] < 1, "a stall is taken for slowness");
+    assert.equal(pictures(pace, 120, at60Hz).at(-1), 1, "two seconds later all pixels are back");
+    assert.ok(pictures(pace, 1000, at60Hz).every((scale) => scale === 1));
+}
+
+async function slowPicturesKeepFewerPixels() {
+    const pace = await newPace();
+    const scales = pictures(pace, 10_000, (scale) => (scale < 1 ? 20 : 40)); // quick enough with few, too slow with all
+    const changes = scales.filter((scale, k) => k > 0 && scale !== scales[k - 1]).length;
+    assert.ok(changes <= 40, `${changes} changes in three minutes`);
+    assert.ok(scales.slice(2000).filter((scale) => scale < 1).length > 7800, "nearly always at the quick scale");
+    const slowest = pictures(await newPace(), 100, () => 80);
+    assert.ok(slowest.slice(20).every((scale) => scale < 1), "no pixels are added where even few are slow");
+}
+
 const TESTS = [
+    aStallCostsPixelsOnlyForAWhile, slowPicturesKeepFewerPixels,
     theRodsAreWhereTheyShouldBe, playingGoesThroughTheFramesAndEnds, scrubbingAndSteppingShowTheFrame,
     hundredsOfHairsAreWhereTheyShouldBe, everyColourHasItsLegendAndChangesThePicture, aColourIsTheNumberThatItSays,
     greenSticksAndOrangeSlides, aRibbonIsFlatAndAsWideAsItIs, twoFingersComeCloser, theScaleBarIsAsLongAsItSays, aClickedRodShowsItsNumbersAndCurves, aClickedContactShowsItsCone,

@@ -3,6 +3,7 @@ import { Group, Scene, Vector2, Vector3, WebGLRenderer } from "three";
 import { OrbitCamera } from "./camera";
 import { fieldNamed, isDark, lutTexture, rangeOf, type Field } from "./colours";
 import { Contacts, arrowMesh, contactOf, sameContact, type Contact } from "./contacts";
+import { Pace } from "./pace";
 import { pick, type Picked } from "./pick";
 import type { ArrayName, Frame, Mesh as MeshData, RunInfo } from "./protocol";
 import { Rods } from "./rods";
@@ -12,8 +13,9 @@ import { Solids } from "./solids";
 // Without a graphics card, drawing takes a hundred times as long: strands by painter.ts, a smaller
 // ground, and no more pixels than the window has. While things move, shadows are small, have hard edges
 // and follow every fourth picture. Where that is still not enough, with or without a card, moving
-// pictures get fewer pixels. What rests is drawn once more at full quality: smooth edges (where there is
-// no card, four pixels are drawn for each that is shown), smooth curves, and shadows from a larger map.
+// pictures get fewer pixels (pace.ts). What rests is drawn once more at full quality: smooth edges
+// (where there is no card, four pixels are drawn for each that is shown), smooth curves, and shadows
+// from a larger map.
 function isSoftware(): boolean {
     const gl = document.createElement("canvas").getContext("webgl2");
     const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -24,9 +26,7 @@ function isSoftware(): boolean {
 
 const STILL_MS = 250, COMING_MS = 500, STILL_TURNS = 4; // of the picture's loop without anything new: nothing moves
 const FINE = 2, FINE_PIXELS = 6e6; // at rest without a card: pixels drawn for each shown, each way, and the most of them
-const SLOW_MS = 36; // between two pictures
 const SHADOW_EVERY = 4;
-const SCALES = [1, 0.7]; // of the number of pixels each way
 
 export class View {
     readonly renderer: WebGLRenderer;
@@ -58,10 +58,8 @@ export class View {
     sample: Frame[] = []; // frames from all over the run, to measure it by
     private low = new Vector3();
     private high = new Vector3();
-    private drawn: number[] = []; // times of the last pictures
-    private scale = 0; // in SCALES, while things move
+    private readonly pace = new Pace();
     private coarse = false; // the picture on show is not the best
-    private judged = 0; // pictures since the scale was chosen
     private sinceShadow = 0;
     private coarseShadow = true;
     private frameGap = Infinity; // ms between the last two frames
@@ -296,22 +294,6 @@ export class View {
         return pick({ run, frame, camera, solids, canvas, thickness, contacts: this.showContacts }, x, y, rodsOnly);
     }
 
-    // Fewer pixels while pictures come too slowly, by the mean of the last eight.
-    private judge(now: number): void {
-        const eight = this.drawn.slice(-8);
-        if (eight.length < 8 || ++this.judged < 8) {
-            return;
-        }
-        const mean = (now - eight[0]!) / 8;
-        if (mean > SLOW_MS && this.scale + 1 < SCALES.length) {
-            this.scale++;
-            this.judged = 0;
-        } else if (mean < 0.4 * SLOW_MS && this.scale > 0) {
-            this.scale--;
-            this.judged = 0;
-        }
-    }
-
     /** Whether the picture on show is the best there is. */
     get settled(): boolean {
         return !this.dirty && !this.coarse;
@@ -338,8 +320,7 @@ export class View {
     /** Draw if anything changed, and once more, at full quality, when it rests. */
     draw(): boolean {
         const start = performance.now();
-        const last = this.drawn[this.drawn.length - 1] ?? -Infinity;
-        const follows = ++this.turns < STILL_TURNS || start - last < (this.frameGap < 1000 ? COMING_MS : STILL_MS);
+        const follows = ++this.turns < STILL_TURNS || start - this.pace.last < (this.frameGap < 1000 ? COMING_MS : STILL_MS);
         const moves = follows || (this.dirty && this.software); // an answer at once, and the best picture later
         if (!this.frame || !(this.dirty || (this.coarse && !moves))) {
             return false;
@@ -347,21 +328,20 @@ export class View {
         this.turns = this.dirty ? 0 : Infinity;
         this.dirty = false;
         if (follows) {
-            this.judge(start);
+            this.pace.judge(start);
         }
         const fine = moves ? 1 : this.finest;
-        this.setScale(moves ? SCALES[this.scale]! : 1, fine);
+        this.setScale(moves ? this.pace.scale : 1, fine);
         light.shadowPlain.value = moves && this.software ? 1 : 0;
         this.camera.apply(this.renderer.getPixelRatio() / fine);
         this.rods.update(this.camera.camera);
         this.drawShadow(moves);
-        this.coarse = moves && (this.software || this.scale > 0 || this.coarseShadow);
+        this.coarse = moves && (this.software || this.pace.scale < 1 || this.coarseShadow);
         const size = this.renderer.getDrawingBufferSize(new Vector2());
         this.rods.paint(this.camera.camera, size.x, size.y, !moves);
         this.renderer.render(this.scene, this.camera.camera);
         this.drawMs = performance.now() - start;
-        this.drawn = this.drawn.filter((time) => start - time < 2000);
-        this.drawn.push(start);
+        this.pace.note(start);
         this.onDraw();
         return true;
     }
@@ -384,12 +364,11 @@ export class View {
 
     /** Of moving pictures: pixels each way, as a part of what the window has. */
     get quality(): number {
-        return SCALES[this.scale]!;
+        return this.pace.scale;
     }
 
     /** Pictures a second over the last two seconds. */
     get fps(): number {
-        const n = this.drawn.length;
-        return n > 1 ? (1000 * (n - 1)) / (this.drawn[n - 1]! - this.drawn[0]!) : 0;
+        return this.pace.fps;
     }
 }
