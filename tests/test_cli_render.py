@@ -31,6 +31,16 @@ SCENE = {
     "bodies": [{"name": "box", "shape": "box", "size": [0.04, 0.04, 0.04], "material": "steel",
                 "at": [0.1, 0, 0.1]}],
     "output": {"every": "2 ms"}}
+# wisps of hair on a head, which throw a soft shadow
+HAIR = {
+    "name": "hair", "duration": 0.002, "step": "1 ms", "seed": 1, "friction_default": 0.3,
+    "materials": {"hair": {}, "skin": {}},
+    "hairs": [{"name": "hair", "count": 150, "on": "head", "towards": [-0.3, 0, 1],
+               "spread": "80 deg", "laid": {"radius": "12 cm", "rise": "23 deg"},
+               "rod": {"model": "helix", "elements": 3, "material": "hair", "length": "20 cm",
+                       "radius": "60 um", "natural": {"shape": "start"},
+                       "contact_radius": "1 mm"}}],
+    "obstacles": [{"name": "head", "shape": "sphere", "radius": "9 cm", "material": "skin"}]}
 CAMERA = "eye=0.1,-1,0.05 target=0.1,0,0.05 fov=20"
 
 
@@ -40,9 +50,9 @@ def works(*arguments, **more):
     return done
 
 
-def make_run():
+def make_run(scene=None):
     with open("scene.json", "w", encoding="utf-8") as file:
-        json.dump(SCENE, file)
+        json.dump(scene or SCENE, file)
     works("run", "scene.json", "--out", "run")
     return "run"
 
@@ -158,7 +168,7 @@ def a_transparent_background_is_transparent():
 
 
 def threads_do_not_show():
-    make_run()
+    make_run(HAIR)
     for threads in "1", "2", "4":
         works("render", "run", "-o", f"{threads}.png", "--size", "160x90", "--threads", threads)
     pictures = set()
@@ -166,6 +176,30 @@ def threads_do_not_show():
         with open(f"{threads}.png", "rb") as file:
             pictures.add(file.read())
     assert len(pictures) == 1
+
+
+def greys(path):
+    return [[sum(pixel[:3]) / 3 for pixel in row] for row in decode(path)[2]]
+
+
+def smooth_places_have_no_dots():
+    """Ground, head and hair, where many samples show no edge, look the same with few."""
+    make_run(HAIR)
+    for samples in "16", "256":
+        works("render", "run", "-o", f"{samples}.png", "--size", "256x144", "--samples", samples)
+    few, many = greys("16.png"), greys("256.png")
+    off, shaded = [], 0
+    for y in range(1, 143):
+        for x in range(1, 255):
+            around = [g for row in many[y - 1:y + 2] for g in row[x - 1:x + 2]]
+            if max(around) - min(around) < 8:
+                off.append(abs(few[y][x] - many[y][x]))
+                shaded += many[y][x] < 210
+    off.sort()
+    assert len(off) > 20000 and shaded > 1000, (len(off), shaded)  # shadows and head are among them
+    rms = math.sqrt(sum(d * d for d in off) / len(off))
+    assert rms < 2, rms
+    assert off[len(off) * 999 // 1000] < 16 and off[-1] < 26, off[-20:]
 
 
 def nothing_is_overwritten_unless_forced():
@@ -443,7 +477,7 @@ def trees_meshes_planes_and_growing_runs_are_drawn():
     assert len({pixel for row in decode("x.png")[2] for pixel in row}) > 10
 
 
-HELPERS = ("works", "make_run", "paeth", "decode", "project", "differs", "wait_for_handler",
+HELPERS = ("works", "make_run", "greys", "paeth", "decode", "project", "differs", "wait_for_handler",
            "read_h5", "lefts")
 
 if __name__ == "__main__":

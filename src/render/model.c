@@ -22,16 +22,13 @@ V3 fil_colour_linear(const double rgb[3]) {
 
 static void filter_strand(const struct RTCFilterFunctionNArguments *args) {
     FilQuery *query = (FilQuery *)args->context;
-    const FilCurves *strands = &query->model->strands;
     const struct RTCHit *hit = (const struct RTCHit *)args->hit; // rays go one by one
-    const unsigned piece = hit->primID;
-    const float u = hit->u;
-    const unsigned v = strands->first[piece];
-    const float cover = strands->cover[v] + u * (strands->cover[v + 1] - strands->cover[v]);
-    const uint32_t bits = fil_hash2(query->seed, (uint32_t)strands->line[piece]);
+    const FilPiece *piece = &query->model->strands.pieces[hit->primID];
+    const float cover = piece->cover[0] + hit->u * (piece->cover[1] - piece->cover[0]);
+    const uint32_t bits = fil_hash2(query->seed, (uint32_t)piece->line);
     const float at = (float)(bits >> 8) * 0x1p-24f + query->turn;
     query->touched = true;
-    if (at - floorf(at) >= cover * (strands->hair[piece] != 0 ? query->thin : 1.0f)) {
+    if (at - floorf(at) >= cover * (piece->hair ? query->thin : 1.0f)) {
         args->valid[0] = 0;
     }
 }
@@ -112,14 +109,17 @@ static bool set_values(FilModel *model, const FilRenderOptions *options, const F
     return model->values != NULL;
 }
 
-static void set_reach(FilModel *model) {
-    struct RTCBounds box;
-    rtcGetSceneBounds(model->scene, &box);
-    if (box.lower_x <= box.upper_x) {
-        const V3 low = v3(box.lower_x, box.lower_y, box.lower_z);
-        const V3 high = v3(box.upper_x, box.upper_y, box.upper_z);
-        model->centre = v3_scale(0.5f, v3_add(low, high));
-        model->reach = 0.501f * v3_norm(v3_sub(high, low));
+// A little wider than all that is in it, so that rays along its walls are inside.
+static void set_box(FilModel *model) {
+    struct RTCBounds bounds;
+    rtcGetSceneBounds(model->scene, &bounds);
+    const float walls[3][2] = {{bounds.lower_x, bounds.upper_x},
+                               {bounds.lower_y, bounds.upper_y},
+                               {bounds.lower_z, bounds.upper_z}};
+    for (int k = 0; k < 3; k++) {
+        const float more = 1e-4f * (walls[k][1] - walls[k][0]) + 1e-30f;
+        model->box[k][0] = walls[k][0] - more;
+        model->box[k][1] = walls[k][1] + more;
     }
 }
 
@@ -142,7 +142,7 @@ FilStatus fil_model_build(FilModel *model, const FilRenderOptions *options, cons
     attach_curves(model, &model->balls, FIL_PART_BALLS);
     attach_triangles(model, &model->triangles);
     rtcCommitScene(model->scene);
-    set_reach(model);
+    set_box(model);
     if (rtcGetDeviceError(model->device) != RTC_ERROR_NONE) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is not enough memory to draw a frame");
     }

@@ -11,6 +11,7 @@
 #include "v3.h"
 
 #include <embree3/rtcore.h>
+#include <stdatomic.h>
 
 // Kinds of geometry; their numbers are those in Embree's scene.
 typedef enum FilPart {
@@ -20,19 +21,26 @@ typedef enum FilPart {
     FIL_PART_TRIANGLES
 } FilPart;
 
+// A piece of a strand: what rays on their way ask for, side by side.
+typedef struct FilPiece {
+    float cover[2]; // at its ends: below 1 where a rod thinner than a pixel was widened
+    int line;
+    bool hair; // shaded as hair
+} FilPiece;
+
 // Round curves, piece by piece between vertices that follow each other: rods and capsules. Balls
 // are vertices alone; solids have a colour a piece.
 typedef struct FilCurves {
     int vertex_count, piece_count;
-    float (*vertex)[4];   // x, y, z, radius
-    V3 *tangent, *colour; // of vertices; colours are linear
-    float *cover;         // of vertices: below 1 where a rod thinner than a pixel was widened
-    unsigned *first;      // vertex of a piece
-    unsigned char *flags; // of a piece: Embree's
-    unsigned char *hair;  // of a piece: shaded as hair
-    int *line;            // of a piece
-    bool filtered;        // some cover is below 1, or light goes through
-    bool round;           // some are not hair, or wide enough that one sees that they are round
+    float (*vertex)[4];     // x, y, z, radius
+    V3 *tangent, *colour;   // of vertices; colours are linear
+    unsigned *first;        // vertex of a piece
+    unsigned char *flags;   // of a piece: Embree's
+    FilPiece *pieces;       // of strands
+    size_t *site;           // of a piece of hair: its first one, for light (sites.h)
+    _Atomic uint64_t *seen; // of a site
+    bool filtered;          // some cover is below 1, or light goes through
+    bool round;             // some are not hair, or wide enough that one sees that they are round
 } FilCurves;
 
 typedef struct FilTriangles {
@@ -45,7 +53,7 @@ typedef struct FilTriangles {
 
 typedef struct FilPlane {
     V3 place, axis[3]; // all that lies below axis[2]
-    bool grid;
+    float grid;        // m between the lines on it, 0: none
 } FilPlane;
 
 typedef struct FilModel {
@@ -61,8 +69,7 @@ typedef struct FilModel {
     V3 eye, right, up, forward; // right and up as long as half a picture at depth 1
     float pixel;                // m at depth 1 m
     V3 light;                   // direction to it
-    V3 centre;                  // of a ball around all but planes
-    float reach;                // its radius, m
+    float box[3][2];            // around all but planes
 } FilModel;
 
 /// Make the model of a frame; fil_model_destroy() in any case.
@@ -82,10 +89,16 @@ V3 fil_model_colour(const FilModel *model, const FilRenderOptions *options, int 
 /// Are there more than a few hairs among the strands?
 bool fil_model_has_hair(const FilModel *model);
 
+/// How wide a pixel is at a place, m; behind the eye as in front of it.
+float fil_model_pixel(const FilModel *model, V3 place);
+
 /// Linear colour of one in sRGB.
 V3 fil_colour_linear(const double rgb[3]);
 
 // --- rays ----------------------------------------------------------------------------------------
+
+#define FIL_GOLDEN 0.61803399f // its multiples, less their whole parts, fill 0 .. 1 evenly
+#define FIL_LIGHT_RADIUS 0.10f // tangent of half the angle of the key light
 
 // A ray on its way: Embree's context, and what the filter for faded strands needs.
 typedef struct FilQuery {

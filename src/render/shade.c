@@ -8,162 +8,46 @@
 // highlights as Marschner found them: a white one, shifted towards the root, from light that is
 // reflected at once, and a coloured one, shifted to the tip, from light that went through.
 //
-// Rays. Each sample looks for what is there; the hair of a pixel is much alike, so that two of its
-// samples share a ray to the light and four share one to the sky, surfaces share those by twos: a
-// fifth less time than with rays of their own, for a twentieth more noise. The ground does not:
-// four samples tell whether it is in the open, and must know.
-//
-// Samples. Each pair of random numbers (place in the pixel, on the light, on the sky) is Sobol's
-// first two dimensions, in an order and with a scrambling that hash the pixel, so that pixels and
-// pairs know nothing of each other and any order of the pixels gives the same picture.
-#include "model.h"
+// Rays. Each sample looks for what is there, and from there to the light and the sky; hair knows
+// what it gets of them (sites.c).
+#include "rays.h"
+#include "sites.h"
 
-#include <string.h>
-
-static const float light_radius = 0.10f;  // tangent of half the angle of the light
 static const float bounced = 0.22f;       // of the sky's light, that what is near gives back
 static const float preview_sky = 0.75f;   // how much of the sky is seen, where nobody looks
-static const float hair_opacity = 0.70f;  // of a hair, to light
 static const float filter_radius = 0.75f; // pixels
-
-typedef enum Sky { SKY_NONE, SKY_HAIR, SKY_SURFACE, SKY_PLANE } Sky; // who looks at it
 
 // All that holds for a pixel.
 typedef struct Context {
     const FilModel *model;
     const FilRenderOptions *options;
-    FilQuery query;
-    uint32_t seed, mask; // mask: samples of a power of two, less one
-    uint32_t sample;
+    FilSource source;
     V3 behind; // what there is where nothing is
     float size;
-    Sky open_kind; // what saw the sky last, and how much of it
-    float open;
-    bool has_lit; // the last sample was of hair, and lit so
-    float lit;
+    bool clear; // nothing is near the pixel but the ground
 } Context;
 
 typedef struct Surface {
     V3 place, normal, tangent, colour;
     float offset; // m, from where rays may start
     bool hair;
+    unsigned piece; // of a strand, and the part of it
+    float u;
 } Surface;
 
-// --- random numbers ------------------------------------------------------------------------------
+// --- light and sky -------------------------------------------------------------------------------
 
-static float unit_float(uint32_t bits) {
-    return (float)(bits >> 8) * 0x1p-24f;
+static float see_light(Context *c, V3 from, V3 towards) {
+    return fil_is_blocked(&c->source, from, towards, INFINITY) ? 0.0f : 1.0f;
 }
 
-static uint32_t reverse(uint32_t n) {
-    n = n << 16 | n >> 16;
-    n = (n & 0x00ff00ffu) << 8 | (n & 0xff00ff00u) >> 8;
-    n = (n & 0x0f0f0f0fu) << 4 | (n & 0xf0f0f0f0u) >> 4;
-    n = (n & 0x33333333u) << 2 | (n & 0xccccccccu) >> 2;
-    return (n & 0x55555555u) << 1 | (n & 0xaaaaaaaau) >> 1;
-}
-
-// For every sample, or for every 2nd or 4th (`every`), a pair of its own.
-static void draw_pair(const Context *c, uint32_t pair, uint32_t every, float out[2]) {
-    const uint32_t a = fil_hash2(c->seed, 3 * pair), b = fil_hash2(c->seed, 3 * pair + 1);
-    const uint32_t at = (c->sample / every * (2 * (a >> 16) + 1) + a) & (c->mask / every);
-    uint32_t second = 0;
-    for (uint32_t n = at, v = 1u << 31; n != 0; n >>= 1, v ^= v >> 1) {
-        second ^= (n & 1) != 0 ? v : 0;
-    }
-    out[0] = unit_float(reverse(at) ^ b);
-    out[1] = unit_float(second ^ fil_hash2(b, pair));
-}
-
-static float tent(float u) {
-    return u < 0.5f ? sqrtf(2.0f * u) - 1.0f : 1.0f - sqrtf(2.0f - 2.0f * u);
-}
-
-// Two directions at right angles to a third (Duff et al. 2017).
-static void make_axes(V3 n, V3 *a, V3 *b) {
-    const float sign = copysignf(1.0f, n.z), p = -1.0f / (sign + n.z), q = n.x * n.y * p;
-    *a = v3(1.0f + sign * n.x * n.x * p, sign * q, -sign * n.x);
-    *b = v3(q, sign + n.y * n.y * p, -n.y);
-}
-
-// A place in the unit disc.
-static void draw_disc(const Context *c, uint32_t pair, uint32_t every, float out[2]) {
-    float u[2];
-    draw_pair(c, pair, every, u);
-    const float radius = sqrtf(u[0]), angle = 6.2831853f * u[1];
-    out[0] = radius * cosf(angle);
-    out[1] = radius * sinf(angle);
-}
-
-// --- rays ----------------------------------------------------------------------------------------
-
-// Does a ray come near anything at all? Most of those from the ground do not.
-static bool is_near(const FilModel *model, V3 from, V3 towards, float distance) {
-    const V3 to = v3_sub(model->centre, from);
-    const float along = v3_dot(to, towards), off = v3_dot(to, to) - along * along;
-    const float reach = model->reach;
-    return off < reach * reach && along > -reach && along - reach < distance;
-}
-
-static bool is_blocked(Context *c, V3 from, V3 towards, float distance) {
-    if (!is_near(c->model, from, towards, distance)) {
-        return false;
-    }
-    const bool touched = c->query.touched;
-    struct RTCRay ray = {.org_x = from.x,
-                         .org_y = from.y,
-                         .org_z = from.z,
-                         .dir_x = towards.x,
-                         .dir_y = towards.y,
-                         .dir_z = towards.z,
-                         .tfar = distance,
-                         .mask = 0xffffffffu};
-    c->query.thin = hair_opacity;
-    rtcOccluded1(c->model->scene, &c->query.context, &ray);
-    c->query.thin = 1.0f;
-    c->query.touched = touched;
-    return ray.tfar < 0.0f;
-}
-
-// How much of the key light is seen. Samples of hair share a ray by twos.
-static float see_light(Context *c, V3 from, bool hair, V3 *direction) {
-    const uint32_t every = hair ? 2 : 1;
-    float disc[2] = {0.0f, 0.0f}; // a preview has hard shadows rather than noise
-    V3 a, b;
-    if (c->options->samples > 1) {
-        draw_disc(c, 1, every, disc);
-    }
-    make_axes(c->model->light, &a, &b);
-    V3 towards = v3_more(c->model->light, light_radius * disc[0], a);
-    *direction = v3_unit(v3_more(towards, light_radius * disc[1], b));
-    if (!(hair && c->has_lit && c->sample % every != 0)) {
-        c->lit = is_blocked(c, from, *direction, INFINITY) ? 0.0f : 1.0f;
-    }
-    c->has_lit = hair;
-    return c->lit;
-}
-
-// How much of the sky is seen, weighed by the cosine to the normal. What one sample of a pixel sees
-// holds for the next ones on the same kind of thing too.
-static float see_sky(Context *c, V3 from, V3 normal, Sky kind) {
-    const uint32_t every = kind == SKY_HAIR ? 4 : kind == SKY_SURFACE ? 2 : 1;
-    float disc[2];
-    V3 a, b;
+// What is near is lit too, and gives some of that back.
+static float see_sky(Context *c, V3 from, V3 normal, float distance) {
     if (c->options->samples == 1) {
         return preview_sky;
     }
-    if (c->open_kind == kind && c->sample % every != 0) {
-        return c->open;
-    }
-    draw_disc(c, 2, every, disc);
-    make_axes(normal, &a, &b);
-    const float rest = 1.0f - disc[0] * disc[0] - disc[1] * disc[1];
-    V3 towards = v3_scale(sqrtf(larger(rest, 0.0f)), normal);
-    towards = v3_more(v3_more(towards, disc[0], a), disc[1], b);
-    const float distance = (kind == SKY_HAIR ? 0.08f : kind == SKY_PLANE ? 0.7f : 0.4f) * c->size;
-    c->open = is_blocked(c, from, towards, distance) ? bounced : 1.0f; // what is near is lit too
-    c->open_kind = kind;
-    return c->open;
+    const V3 towards = fil_towards_sky(&c->source, normal);
+    return fil_is_blocked(&c->source, from, towards, distance * c->size) ? bounced : 1.0f;
 }
 
 // --- surfaces ------------------------------------------------------------------------------------
@@ -210,17 +94,27 @@ static V3 shade_surface(const Surface *at, V3 view, V3 light, float lit, float o
     return v3_more(out, rim * open, sky(at->normal));
 }
 
-static V3 shade(Context *c, const Surface *at, V3 view) {
-    const V3 from = v3_more(at->place, at->offset, at->normal);
-    V3 light;
-    const bool dark = !at->hair && v3_dot(at->normal, c->model->light) < -light_radius;
-    const float lit = dark ? 0.0f : see_light(c, from, at->hair, &light);
-    if (dark) {
-        light = c->model->light;
+// Its highlights are wider than the light, so that the middle of it does. Where one sees that it is
+// round, its far side is dark.
+static V3 light_hair(const Context *c, const Surface *at, V3 view) {
+    const FilModel *model = c->model;
+    const FilSeen seen = fil_sites_see(model, c->options, at->piece, at->u);
+    const float open =
+        c->options->samples > 1 ? bounced + (1.0f - bounced) * seen.sky : preview_sky;
+    const float turned = 0.5f + 1.5f * v3_dot(at->normal, model->light);
+    const float side = model->strands.round ? smaller(larger(turned, 0.0f), 1.0f) : 1.0f;
+    return shade_hair(at, view, model->light, side * seen.light, open);
+}
+
+static V3 shade_at(Context *c, const Surface *at, V3 view) {
+    if (at->hair) {
+        return light_hair(c, at, view);
     }
-    const float open = see_sky(c, from, at->normal, at->hair ? SKY_HAIR : SKY_SURFACE);
-    return at->hair ? shade_hair(at, view, light, lit, open)
-                    : shade_surface(at, view, light, lit, open);
+    const V3 from = v3_more(at->place, at->offset, at->normal);
+    const V3 light = fil_towards_light(&c->source);
+    const bool dark = v3_dot(at->normal, c->model->light) < -FIL_LIGHT_RADIUS;
+    const float lit = dark ? 0.0f : see_light(c, from, light);
+    return shade_surface(at, view, light, lit, see_sky(c, from, at->normal, 0.4f));
 }
 
 static void meet_strand(const FilModel *model, const struct RTCHit *hit, Surface *out) {
@@ -232,13 +126,15 @@ static void meet_strand(const FilModel *model, const struct RTCHit *hit, Surface
         (u >= 1.0f && (s->flags[hit->primID] & RTC_CURVE_FLAG_NEIGHBOR_RIGHT) == 0);
     out->tangent = v3_unit(v3_mix(s->tangent[v], s->tangent[v + 1], u));
     out->colour = v3_mix(s->colour[v], s->colour[v + 1], u);
-    out->hair = s->hair[hit->primID] != 0;
+    out->hair = s->pieces[hit->primID].hair;
+    out->piece = hit->primID;
+    out->u = u;
     out->normal = v3_unit(v3(hit->Ng_x, hit->Ng_y, hit->Ng_z));
     if (!free_end) {
         out->normal =
             v3_unit(v3_more(out->normal, -v3_dot(out->normal, out->tangent), out->tangent));
     }
-    out->offset = (out->hair ? 0.2f : 2e-3f) * s->vertex[v][3];
+    out->offset = 2e-3f * s->vertex[v][3];
 }
 
 static void meet_triangle(const FilModel *model, const struct RTCHit *hit, V3 view, Surface *out) {
@@ -273,8 +169,7 @@ static Surface meet(const Context *c, const struct RTCRayHit *ray, V3 view) {
 
 // Lines of a grid, as dark as they are wide in the pixel.
 static float draw_grid(const Context *c, const FilPlane *plane, V3 at, float depth) {
-    const float wanted = 0.12f * c->size, power = powf(10.0f, floorf(log10f(wanted)));
-    const float step = power * (wanted < 2.0f * power ? 1.0f : wanted < 5.0f * power ? 2.0f : 5.0f);
+    const float step = plane->grid;
     const V3 from = v3_sub(at, plane->place);
     const float width = 1.2f * c->model->pixel * depth;
     float dark = 0.0f;
@@ -291,11 +186,10 @@ static FilPixel shade_plane(Context *c, const FilPlane *plane, V3 view, float de
     const V3 from = v3_more(at, 1e-4f * c->size, plane->axis[2]);
     const float far = v3_norm(at) / c->size, fade = expf(-0.30f * far * far);
     const bool dark = c->options->background == FIL_BACKGROUND_DARK;
-    V3 light;
-    const float lit = see_light(c, from, false, &light);
-    const float open = see_sky(c, from, plane->axis[2], SKY_PLANE);
+    const float lit = see_light(c, from, fil_towards_light(&c->source));
+    const float open = see_sky(c, from, plane->axis[2], 0.7f);
     const float shadow = 1.0f - fade * (1.0f - (0.42f * open + 0.58f * lit));
-    const float grid = plane->grid ? fade * draw_grid(c, plane, at, depth) : 0.0f;
+    const float grid = plane->grid > 0.0f ? fade * draw_grid(c, plane, at, depth) : 0.0f;
     if (c->options->background == FIL_BACKGROUND_NONE) {
         return (FilPixel){.cover = 0.75f * (1.0f - shadow)};
     }
@@ -335,19 +229,27 @@ static struct RTCRayHit look(Context *c, float x, float y) {
                                     .tfar = INFINITY,
                                     .mask = 0xffffffffu},
                             .hit = {.geomID = RTC_INVALID_GEOMETRY_ID}};
-    c->query.turn = 0.61803399f * (float)c->sample;
-    rtcIntersect1(model->scene, &c->query.context, &ray);
-    c->query.touched = c->query.touched || ray.hit.geomID != RTC_INVALID_GEOMETRY_ID;
+    FilQuery *query = &c->source.query;
+    query->turn = FIL_GOLDEN * (float)c->source.sample;
+    if (c->clear) {
+        return ray;
+    }
+    rtcIntersect1(model->scene, &query->context, &ray);
+    query->touched = query->touched || ray.hit.geomID != RTC_INVALID_GEOMETRY_ID;
     return ray;
+}
+
+static float tent(float u) {
+    return u < 0.5f ? sqrtf(2.0f * u) - 1.0f : 1.0f - sqrtf(2.0f - 2.0f * u);
 }
 
 // Is nothing near the pixel? Its samples may have missed what lies at its corners.
 static bool is_empty(Context *c, const float at[2], const float reach[2]) {
-    for (int k = 0; k < 4 && !c->query.touched; k++) {
+    for (int k = 0; k < 4 && !c->source.query.touched; k++) {
         (void)look(c, at[0] + ((k & 1) != 0 ? reach[0] : -reach[0]),
                    at[1] + ((k & 2) != 0 ? reach[1] : -reach[1]));
     }
-    return !c->query.touched;
+    return !c->source.query.touched;
 }
 
 static FilPixel trace(Context *c, float x, float y) {
@@ -362,7 +264,7 @@ static FilPixel trace(Context *c, float x, float y) {
     }
     if (ray.hit.geomID != RTC_INVALID_GEOMETRY_ID) {
         const Surface at = meet(c, &ray, view);
-        return (FilPixel){.colour = shade(c, &at, view), .cover = 1.0f};
+        return (FilPixel){.colour = shade_at(c, &at, view), .cover = 1.0f};
     }
     const bool none = c->options->background == FIL_BACKGROUND_NONE;
     return (FilPixel){.colour = none ? v3(0.0f, 0.0f, 0.0f) : c->behind,
@@ -388,28 +290,25 @@ FilPixel fil_shade_pixel(const FilModel *model, const FilRenderOptions *options,
     const float at[2] = {wide * ((float)x + 0.5f) - 1.0f, 1.0f - tall * ((float)y + 0.5f)};
     Context c = {.model = model,
                  .options = options,
-                 .seed = fil_hash2((uint32_t)x, (uint32_t)y),
+                 .source =
+                     fil_source_make(model, fil_hash2((uint32_t)x, (uint32_t)y), options->samples),
                  .behind = find_behind(options, at[0], at[1]),
                  .size = (float)options->size};
-    while (c.mask + 1 < (uint32_t)options->samples) {
-        c.mask = 2 * c.mask + 1;
-    }
-    rtcInitIntersectContext(&c.query.context);
-    c.query.model = model;
-    c.query.seed = c.seed;
-    c.query.thin = 1.0f;
     V3 sum = v3(0.0f, 0.0f, 0.0f), low = sum, high = sum;
     float cover = 0.0f;
     int done = 0;
     for (; done < options->samples; done++) {
-        if (done == FIRST && spread(low, high) < 0.004f && cover == floorf(cover) &&
-            is_empty(&c, at, (const float[2]){filter_radius * wide, filter_radius * tall})) {
-            break; // nothing is there: four samples tell all
+        if (done == FIRST) {
+            c.clear =
+                is_empty(&c, at, (const float[2]){filter_radius * wide, filter_radius * tall});
+            if (c.clear && !c.source.sheltered && spread(low, high) < 0.004f) {
+                break; // ground in the open: four samples tell all
+            }
         }
         float place[2] = {0.5f, 0.5f};
-        c.sample = (uint32_t)done;
+        c.source.sample = (uint32_t)done;
         if (options->samples > 1) {
-            draw_pair(&c, 0, 1, place);
+            fil_draw_pair(&c.source, 0, place);
         }
         const FilPixel one = trace(&c, at[0] + filter_radius * wide * tent(place[0]),
                                    at[1] + filter_radius * tall * tent(place[1]));

@@ -19,6 +19,7 @@ static const float sharp = 0.88f;            // cosine between a face's normal a
 typedef struct Placed {
     const FilResultSolid *solid;
     double place[3], R[9]; // relative to the target
+    double scene;          // m, its size
     V3 colour;
 } Placed;
 
@@ -263,9 +264,15 @@ static void put_round(FilModel *model, const Placed *at) {
     }
 }
 
+// 1, 2 or 5 times a power of ten, some eight of them in the scene.
+static float grid_step(double size) {
+    const double wanted = 0.12 * size, power = pow(10.0, floor(log10(wanted)));
+    return (float)(power * (wanted < 2.0 * power ? 1.0 : wanted < 5.0 * power ? 2.0 : 5.0));
+}
+
 static void put_plane(FilModel *model, const Placed *at) {
     FilPlane *plane = &model->planes[model->plane_count++];
-    *plane = (FilPlane){.place = v3_of(at->place), .grid = true};
+    *plane = (FilPlane){.place = v3_of(at->place), .grid = grid_step(at->scene)};
     for (int k = 0; k < 3; k++) {
         plane->axis[k] = v3((float)at->R[k], (float)at->R[3 + k], (float)at->R[6 + k]);
     }
@@ -299,7 +306,7 @@ static void put_solid(FilModel *model, const FilResultDef *def, const Placed *at
 
 static Placed place_solid(const FilRenderOptions *options, const FilResultSolid *solid,
                           const double position[3], const double quaternion[4]) {
-    Placed at = {.solid = solid};
+    Placed at = {.solid = solid, .scene = options->size};
     fil_subtract3(position, options->camera.target, at.place);
     fil_rotation_from_quaternion(quaternion, at.R);
     return at;

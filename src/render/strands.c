@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
+#include "sites.h"
 
 #include <string.h>
 
@@ -116,9 +117,9 @@ static V3 cubic_tangent(const Cubic *c, float t) {
     return v3_unit(d);
 }
 
-static float pixel_at(const FilModel *model, V3 place) {
+float fil_model_pixel(const FilModel *model, V3 place) {
     const float depth = v3_dot(v3_sub(place, model->eye), model->forward);
-    return model->pixel * fmaxf(depth, 1e-6f);
+    return model->pixel * fmaxf(fabsf(depth), 1e-6f);
 }
 
 // Pieces for a cubic: a chord is off by at most 1/8 of the second derivative, which here is at
@@ -127,7 +128,7 @@ static int count_pieces(const FilModel *model, const Cubic *c) {
     const V3 chord = v3_scale(3.0f, v3_sub(c->q, c->p));
     const float a = v3_norm(v3_sub(v3_more(chord, -2.0f, c->m), c->n));
     const float b = v3_norm(v3_sub(v3_more(chord, -2.0f, c->n), c->m));
-    const float pixel = fminf(pixel_at(model, c->p), pixel_at(model, c->q));
+    const float pixel = fminf(fil_model_pixel(model, c->p), fil_model_pixel(model, c->q));
     const double off = 0.25 * fmaxf(a, b) / pixel;
     const double count = ceil(sqrt(off / deviation));
     return count >= 1.0 ? (int)fmin(count, MOST_PIECES) : 1; // NaN too
@@ -178,14 +179,13 @@ static void put_vertex(const FilModel *model, FilCurves *out, const Cubic *c, fl
                        double radius) {
     const int v = out->vertex_count++;
     const V3 at = cubic_place(c, t);
-    const double least = least_radius * pixel_at(model, at);
+    const double least = least_radius * fil_model_pixel(model, at);
     out->vertex[v][0] = at.x;
     out->vertex[v][1] = at.y;
     out->vertex[v][2] = at.z;
     out->vertex[v][3] = (float)fmax(radius, least);
-    out->cover[v] = (float)fmin(radius / least, 1.0);
     out->tangent[v] = cubic_tangent(c, t);
-    out->filtered = out->filtered || out->cover[v] < 1.0f;
+    out->filtered = out->filtered || radius < least;
     out->round = out->round || radius > wide * least;
 }
 
@@ -213,7 +213,7 @@ static Brush brush_of(const FilModel *model, const Source *from, int k, const Li
     if (!brush.hair || !from->options->wisps || !(rod->contact_radius > wisp_radius * radius)) {
         return brush;
     }
-    const float pixel = pixel_at(model, point_at(line, line->count / 2));
+    const float pixel = fil_model_pixel(model, point_at(line, line->count / 2));
     const double wanted = fibres_a_pixel * (rod->contact_radius / pixel - least_radius);
     brush.fibres = wanted > 1.0 ? (int)fmin(ceil(wanted), MOST_FIBRES) : 1; // NaN too
     brush.radius = rod->contact_radius / (brush.fibres > 1 ? 1.2 * sqrt(brush.fibres) : 1.0);
@@ -252,10 +252,15 @@ static void fill_fibre(FilModel *model, const Source *from, const Line *line, co
                 const int p = out->piece_count++;
                 out->first[p] = (unsigned)out->vertex_count;
                 out->flags[p] = RTC_CURVE_FLAG_NEIGHBOR_LEFT | RTC_CURVE_FLAG_NEIGHBOR_RIGHT;
-                out->hair[p] = brush->hair;
-                out->line[p] = k;
+                out->pieces[p] = (FilPiece){.line = k, .hair = brush->hair};
             }
             put_vertex(model, out, &cubic, t, brush->radius);
+        }
+    }
+    for (int p = start; p < out->piece_count; p++) {
+        for (int end = 0; end < 2; end++) {
+            const float drawn = out->vertex[out->first[p] + (unsigned)end][3];
+            out->pieces[p].cover[end] = (float)brush->radius / drawn;
         }
     }
     out->flags[start] &= (unsigned char)~RTC_CURVE_FLAG_NEIGHBOR_LEFT;
@@ -290,11 +295,9 @@ static bool reserve(FilArena *arena, FilCurves *curves, size_t vertices, size_t 
     curves->vertex = fil_arena_get(arena, vertices + 1, sizeof *curves->vertex);
     curves->tangent = FIL_NEW(arena, V3, vertices);
     curves->colour = FIL_NEW(arena, V3, vertices);
-    curves->cover = FIL_NEW(arena, float, vertices);
     curves->first = FIL_NEW(arena, unsigned, pieces + 4);
     curves->flags = FIL_NEW(arena, unsigned char, pieces + 16);
-    curves->hair = FIL_NEW(arena, unsigned char, pieces);
-    curves->line = FIL_NEW(arena, int, pieces);
+    curves->pieces = FIL_NEW(arena, FilPiece, pieces);
     return !arena->failed;
 }
 
@@ -303,7 +306,7 @@ bool fil_model_has_hair(const FilModel *model) {
     const FilCurves *strands = &model->strands;
     int lines = 0;
     for (int p = 0; lines < SOME && p < strands->piece_count; p++) {
-        lines += strands->hair[p] != 0 && (strands->flags[p] & RTC_CURVE_FLAG_NEIGHBOR_LEFT) == 0;
+        lines += strands->pieces[p].hair && (strands->flags[p] & RTC_CURVE_FLAG_NEIGHBOR_LEFT) == 0;
     }
     return lines >= SOME;
 }
@@ -322,5 +325,5 @@ bool fil_model_add_strands(FilModel *model, const FilRenderOptions *options,
     for (int k = 0; k < def->line_count; k++) {
         draw_line(model, &from, k, NULL);
     }
-    return true;
+    return fil_sites_lay(model);
 }
