@@ -230,12 +230,12 @@ async function aColourIsTheNumberThatItSays() {
     await tidy(page);
 }
 
-async function greenSticksAndOrangeSlides() {
+async function blueSticksAndOrangeSlides() {
     const page = await ready(run.url);
     await page.click("#colours [data-field=state]");
     await until(page, () => window.filum.state().colour === "state" && window.filum.array("state").length > 0);
     const right = [0, 0, 0], wrong = [0, 0, 0];
-    const hue = ([r, g, b]) => (g > r + 15 ? 1 : r > g + 15 && r > b + 15 ? 2 : 0);
+    const hue = ([r, g, b]) => (b > r + 15 ? 1 : r > g + 15 && r > b + 15 ? 2 : 0);
     const note = (seen, wanted) => (seen === wanted ? right : wrong)[wanted]++;
     const dots = await page.evaluate(() => Array.from({ length: window.filum.state().contacts }, (_, i) => {
         const row = window.filum.contact(i), at = window.filum.project(row.slice(0, 3));
@@ -261,12 +261,39 @@ async function greenSticksAndOrangeSlides() {
             note(hue(picture.at(picked.x, picked.y)), states[i]);
         }
     }
-    assert.ok(right[1] > wrong[1] && right[1] > 2, `${right[1]} points that stick are green, ${wrong[1]} are not`);
+    assert.ok(right[1] > wrong[1] && right[1] > 2, `${right[1]} points that stick are blue, ${wrong[1]} are not`);
     assert.ok(right[2] > wrong[2] && right[2] > 1, `${right[2]} points that slide are orange, ${wrong[2]} are not`);
     const names = await page.evaluate(() => [...document.querySelectorAll("#legend-names span")]
         .map((name) => [name.textContent, getComputedStyle(name.querySelector("i")).backgroundColor.match(/\d+/g).map(Number)]));
     assert.deepEqual(names.map(([name, colour]) => [name, hue(colour)]), [["free", 0], ["sticks", 1], ["slides", 2]]);
     await tidy(page);
+}
+
+/** How much darker a place is with shadows, in a picture's small neighbourhood. */
+const dimmed = (without, withThem, { x, y }) => Math.max(...[-1, 0, 1].flatMap((dx) => [-1, 0, 1].map((dy) =>
+    without.at(x + dx, y + dy)[0] - withThem.at(x + dx, y + dy)[0])));
+
+async function thinRodsCastShadows() {
+    const thin = await standIn("--strands", "4", "--radius", "1e-3");
+    const page = await ready(thin.url, { colorScheme: "light" });
+    const toggle = (name) => page.evaluate((label) => [...document.querySelectorAll("#show label")]
+        .find((row) => row.textContent.startsWith(label)).querySelector("input").click(), name);
+    await toggle("Bodies");
+    await page.evaluate(() => window.filum.camera({ elevation: 1.1 }));
+    const withThem = await shot(page);
+    await toggle("Shadows");
+    const without = await shot(page);
+    const light = [0.35, -0.45, 0.82];
+    for (let strand = 0; strand < 4; strand++) {
+        const places = await page.evaluate(([first, l]) => Array.from({ length: 16 }, (_, k) => {
+            const p = window.filum.point(first + 8 + k);
+            return window.filum.project(p.map((x, i) => x - (p[2] * l[i]) / l[2]));
+        }), [POINTS * strand, light]);
+        const dark = places.filter((at) => dimmed(without, withThem, at) > 30).length;
+        assert.ok(dark >= 8, `strand ${strand}: ${dark} of 16 places are in its shadow`);
+    }
+    await tidy(page);
+    await stop(thin.child);
 }
 
 async function aRibbonIsFlatAndAsWideAsItIs() {
@@ -805,7 +832,7 @@ const TESTS = [
     aStallCostsPixelsOnlyForAWhile, slowPicturesKeepFewerPixels,
     theRodsAreWhereTheyShouldBe, playingGoesThroughTheFramesAndEnds, scrubbingAndSteppingShowTheFrame,
     hundredsOfHairsAreWhereTheyShouldBe, everyColourHasItsLegendAndChangesThePicture, aColourIsTheNumberThatItSays,
-    greenSticksAndOrangeSlides, aRibbonIsFlatAndAsWideAsItIs, twoFingersComeCloser, theScaleBarIsAsLongAsItSays, aClickedRodShowsItsNumbersAndCurves, aClickedContactShowsItsCone,
+    blueSticksAndOrangeSlides, thinRodsCastShadows, aRibbonIsFlatAndAsWideAsItIs, twoFingersComeCloser, theScaleBarIsAsLongAsItSays, aClickedRodShowsItsNumbersAndCurves, aClickedContactShowsItsCone,
     whatRestsHasSmoothEdges, theSelectedRodIsTheBrightest, theLowEndOfAScaleIsSeenOnADarkPage,
     theCameraTurnsMovesComesCloserAndFits, helpThemeAndSwitchesWork, aBrokenRunIsAMessage, aLostConnectionShowsAndComesBack,
     aHangingServerIsLostAndComesBack, aServerStartedAnewHasAnotherAddress, aClickedBodyShowsWhereItIsAndWhatPressesOnIt,

@@ -1,6 +1,6 @@
 // serve.mjs - a stand-in for the server of `filum view` and `filum run --live`, for work on the page and its tests.
 //
-//   node dev/serve.mjs [--strands N] [--points M] [--frames F] [--live] [--broken "sentence"] [--port P] [--token T] [--page FILE]
+//   node dev/serve.mjs [--strands N] [--radius R] [--points M] [--frames F] [--live] [--broken "sentence"] [--port P] [--token T] [--page FILE]
 //
 // It speaks the same protocol over made-up data: strands that sway, a ribbon, a ball, a box, a capsule,
 // a cylinder and a floor, with contacts whose forces lie in their cones. A live world is the same,
@@ -27,7 +27,7 @@ const PAGE = option("page", join(here, "..", "dist", "index.html"));
 const STEP = 0.001;
 const EVERY = 0.02;
 const LENGTH = 0.3;
-const RADIUS = STRANDS > 200 ? 5e-5 : 2e-3;
+const RADIUS = Number(option("radius", STRANDS > 200 ? 5e-5 : 2e-3));
 const BALL = { at: [0, 0, 0.22], radius: 0.06 };
 
 // ---- the world: strands in a disc above the ball, one ribbon beside them

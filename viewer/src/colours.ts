@@ -74,11 +74,12 @@ const DIVERGING: Stop[] = [
     [0, 0.38, 0.13, 262], [0.25, 0.66, 0.11, 245], [0.5, 0.94, 0, 245], [0.5, 0.94, 0, 40], [0.75, 0.66, 0.14, 40], [1, 0.38, 0.14, 24],
 ];
 const DARKEST = 0.48; // lightness on a dark page
-export const STATE_COLOURS = { open: "#8a93a0", stick: "#3fae6e", slide: "#ef7d32" };
+export const STATE_COLOURS = { open: "#a0a5ab", stick: "#4c8edf", slide: "#cb7229" };
 
-// What a rod is coloured by where nothing is measured: a number of its own where there are several, the
-// brown of hair in many shades, one colour where it is alone.
+// What a rod is coloured by where nothing is measured: a colour of its own where there are a few, and else
+// what it is like: the brown of hair in many shades, hemp, paper.
 const NAMES = 128, NUMBERS = 62, HEMP = 62, PAPER = 63, HAIR = 64;
+const FEW = 60; // rods
 const SLENDER = 800; // length by radius, from which on a rod is hair
 const BROWN = [0.43, 0.31, 0.22], HEMP_COLOUR = [0.8, 0.56, 0.33], PAPER_COLOUR = [0.8, 0.3, 0.26];
 
@@ -106,11 +107,11 @@ function nameColour(k: number): Lab {
 }
 
 function fillRods(_: Frame, values: Float32Array, run: RunInfo): void {
-    const alone = run.rods.length === 1;
+    const few = run.rods.length > 1 && run.rods.length <= FEW;
     for (const [rod, first, count] of run.lines) {
         const info = run.rods[rod]!;
-        const k = isHair(info) ? HAIR + Math.floor((NAMES - HAIR) * part(0.618034 * rod))
-            : alone ? (info.ribbon ? PAPER : HEMP) : rod % NUMBERS;
+        const k = few ? rod : isHair(info) ? HAIR + Math.floor((NAMES - HAIR) * part(0.618034 * rod))
+            : info.ribbon ? PAPER : HEMP;
         values.fill((k + 0.5) / NAMES, first, first + count);
     }
 }

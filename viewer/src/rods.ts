@@ -291,6 +291,7 @@ const NO_CARD: Detail = { // about 40 000
 };
 
 // Fibres of wisps, in segments of all of them together.
+const FINE_SHADOW_POINTS = 10_000; // without a card more of them have shadows of thin lines
 const CARD_SEGMENTS = 600_000, STILL_SEGMENTS = 100_000, MOVING_SEGMENTS = 9_000;
 
 /** One kind of tubes, round or flat: the segments that are drawn so now. */
@@ -472,7 +473,8 @@ export class Rods {
     private readonly turns: DataTexture;
     private readonly thin: Strands;
     private readonly strands: Mesh;
-    private readonly coarse: LineSegments | null = null; // shadows of what the painter draws
+    private readonly coarse: LineSegments | null = null; // shadows of the many strands that the painter draws
+    private readonly strandShadow: Mesh; // as wide as they are
     private readonly painter: Painter | null = null; // where there is no graphics card
     private readonly colours: Uint32Array; // by point
     private readonly detail: Detail;
@@ -522,9 +524,8 @@ export class Rods {
             this.coarse.frustumCulled = false;
             this.coarse.layers.set(SHADOW_LAYER);
             this.group.add(this.painter.mesh, this.coarse);
-        } else {
-            this.addShadow(this.strands, STRAND_DEPTH_VERTEX, DoubleSide);
         }
+        this.strandShadow = this.addShadow(this.strands, STRAND_DEPTH_VERTEX, DoubleSide);
         this.addShadow(this.round.mesh, TUBE_VERTEX, BackSide); // a tube does not shadow its own bright side
         this.addShadow(this.flat.mesh, TUBE_VERTEX, DoubleSide);
     }
@@ -545,12 +546,13 @@ export class Rods {
     }
 
     // the same mesh on the layer of shadows
-    private addShadow(mesh: Mesh, vertexShader: string, side: Side): void {
+    private addShadow(mesh: Mesh, vertexShader: string, side: Side): Mesh {
         const shadow = new Mesh(mesh.geometry, this.shadowMaterial(vertexShader, side));
         shadow.frustumCulled = false;
         shadow.layers.set(SHADOW_LAYER);
         this.shadows.push([mesh, shadow]);
         this.group.add(shadow);
+        return shadow;
     }
     private readonly shadows: [Mesh, Mesh][] = [];
 
@@ -741,11 +743,11 @@ export class Rods {
             }
         });
         const isThin = (line: number) => this.drawnAs[line] === STRAND;
+        const coarse = this.coarse !== null && this.run.pointCount > FINE_SHADOW_POINTS;
+        this.thinCount = coarse ? this.thin.listCoarse(isThin, this.run.pointCount > 10_000 ? 2 : 1)
+            : this.thin.list(isThin, this.thin.geometry);
         if (this.coarse) {
-            this.thinCount = this.thin.listCoarse(isThin, this.run.pointCount > 10_000 ? 2 : 1);
-            this.coarse.visible = this.thinCount > 0;
-        } else {
-            this.thinCount = this.thin.list(isThin, this.thin.geometry);
+            this.coarse.visible = coarse && this.thinCount > 0;
         }
         this.tubeCount = this.drawnAs.reduce((sum, value) => sum + (value === TUBE ? 1 : 0), 0);
         this.strands.visible = this.thinCount > 0 && !this.painter;
@@ -755,6 +757,7 @@ export class Rods {
             shadow.geometry = mesh.geometry;
             shadow.visible = mesh.visible;
         }
+        this.strandShadow.visible = this.thinCount > 0 && !coarse;
         if (this.thinCount > 0) {
             this.showThin();
         }
