@@ -17,6 +17,7 @@ import {
     DataTexture, Matrix4, Mesh, NearestFilter, PlaneGeometry, RGBAFormat, RedFormat, FloatType, ShaderMaterial, UnsignedByteType, Vector4,
     type PerspectiveCamera,
 } from "three";
+import { bend } from "./curve";
 import type { RunInfo } from "./protocol";
 import { LIGHT, light } from "./shade";
 import { brushOf, fibreAt, type Brush } from "./wisp";
@@ -199,32 +200,12 @@ export class Painter {
         return off > DEVIATION ? Math.min(PIECES, Math.ceil(Math.sqrt(off / DEVIATION))) : 1; // NaN: 1
     }
 
-    // the cubic through the points of a line, in pieces
+    // a line as a curve, in pieces
     private bend({ xyz, colours }: Strokes, first: number, count: number, pieces: number): void {
-        const { path, pathColours } = this;
-        let k = 0;
-        for (let i = 0; i + 1 < count; i++) {
-            const b = 3 * (first + i), c = b + 3;
-            const a = i > 0 ? b - 3 : b, d = i + 2 < count ? c + 3 : c;
-            const length = Math.hypot(xyz[c]! - xyz[b]!, xyz[c + 1]! - xyz[b + 1]!, xyz[c + 2]! - xyz[b + 2]!);
-            const before = i > 0 ? Math.hypot(xyz[b]! - xyz[a]!, xyz[b + 1]! - xyz[a + 1]!, xyz[b + 2]! - xyz[a + 2]!) : length;
-            const after = i + 2 < count ? Math.hypot(xyz[d]! - xyz[c]!, xyz[d + 1]! - xyz[c + 1]!, xyz[d + 2]! - xyz[c + 2]!) : length;
-            // tangents halve the corners: the mean of both chords, each made as long as this one
-            const p = 0.5 * (length / Math.max(before, 1e-30)), q = 0.5 * (length / Math.max(after, 1e-30));
-            for (let s = 0; s < pieces; s++) {
-                const t = s / pieces, u = 1 - t;
-                for (let e = 0; e < 3; e++) {
-                    const chord = xyz[c + e]! - xyz[b + e]!;
-                    const ta = i > 0 ? 0.5 * chord + p * (xyz[b + e]! - xyz[a + e]!) : chord;
-                    const tb = i + 2 < count ? 0.5 * chord + q * (xyz[d + e]! - xyz[c + e]!) : chord;
-                    path[3 * k + e] = xyz[b + e]! * u * u * (1 + 2 * t) + xyz[c + e]! * t * t * (3 - 2 * t) + u * t * (ta * u - tb * t);
-                }
-                pathColours[k++] = colours[first + i + (t < 0.5 ? 0 : 1)]!;
-            }
+        bend(xyz, first, count, pieces, this.path);
+        for (let k = 0; k <= (count - 1) * pieces; k++) {
+            this.pathColours[k] = colours[first + Math.round(k / pieces)]!;
         }
-        const last = first + count - 1;
-        path.set(xyz.subarray(3 * last, 3 * last + 3), 3 * k);
-        pathColours[k] = colours[last]!;
     }
 
     // move a path aside, to where a fibre of its wisp is

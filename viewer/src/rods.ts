@@ -22,6 +22,7 @@ import {
     type PerspectiveCamera, type Side,
 } from "three";
 import { isWisp } from "./colours";
+import { bend } from "./curve";
 import { Painter } from "./painter";
 import type { Frame, RunInfo } from "./protocol";
 import { LIGHT, SHADOW_LAYER, light } from "./shade";
@@ -292,7 +293,8 @@ const NO_CARD: Detail = { // about 40 000
 
 // Fibres of wisps, in segments of all of them together.
 const FINE_SHADOW_POINTS = 10_000; // without a card more of them have shadows of thin lines
-const CARD_SEGMENTS = 600_000, STILL_SEGMENTS = 100_000, MOVING_SEGMENTS = 9_000;
+const MOST_PIECES = 3, CARD_POINTS = 250_000; // of a segment, and points of all pieces together
+const CARD_SEGMENTS = 900_000, STILL_SEGMENTS = 100_000, MOVING_SEGMENTS = 9_000;
 
 /** One kind of tubes, round or flat: the segments that are drawn so now. */
 class Tubes {
@@ -331,7 +333,10 @@ class Tubes {
     }
 }
 
-/** Two vertices a point; every line has a ghost before its first point and one after its last. */
+/**
+ * Lines as curves, each segment in `pieces`: two vertices a point; every line has a ghost before its first
+ * point and one after its last.
+ */
 class Strands {
     readonly geometry = new InstancedBufferGeometry(); // an instance for each fibre of the wisps
     readonly shadow = new BufferGeometry(); // the same vertices
@@ -339,10 +344,15 @@ class Strands {
     private readonly colours: BufferAttribute;
     private readonly first: Int32Array; // vertex of the first point of each line; its ghost is 2 before
 
-    constructor(private readonly run: RunInfo) {
+    private readonly points: Int32Array; // of each line, ends of pieces
+    private readonly path: Float32Array; // of one line
+
+    constructor(private readonly run: RunInfo, private readonly pieces: number) {
         this.first = new Int32Array(run.lines.length);
+        this.points = Int32Array.from(run.lines, ([, , points]) => Math.max(0, (points - 1) * pieces + 1));
+        this.path = new Float32Array(3 * this.points.reduce((a, b) => Math.max(a, b), 0));
         let count = 0;
-        run.lines.forEach(([, , points], line) => {
+        this.points.forEach((points, line) => {
             this.first[line] = count;
             count += 2 * points + 4;
         });
@@ -373,11 +383,11 @@ class Strands {
 
     private kinds(count: number): BufferAttribute {
         const kind = new Float32Array(4 * count + 4);
-        this.run.lines.forEach(([rod, , points, thick], line) => {
+        this.run.lines.forEach(([rod, , , thick], line) => {
             const info = this.run.rods[rod]!;
             const radius = info.ribbon ? info.ribbon.width / 2 : thick;
             const wisp = isWisp(info) ? info.contactRadius : 0;
-            for (let i = 0; i < points; i++) {
+            for (let i = 0; i < this.points[line]!; i++) {
                 kind.set([radius, rod, -1, wisp, radius, rod, 1, wisp], 4 * (this.first[line]! + 2 * i));
             }
         });
@@ -386,11 +396,10 @@ class Strands {
 
     /** Draw these lines, each segment as two triangles; returns the number of segments. */
     list(isSo: (line: number) => boolean, geometry: BufferGeometry): number {
-        const { lines } = this.run;
-        const count = lines.reduce((sum, [, , points], line) => sum + (isSo(line) ? Math.max(0, points - 1) : 0), 0);
+        const count = this.points.reduce((sum, points, line) => sum + (isSo(line) ? Math.max(0, points - 1) : 0), 0);
         const index = new Uint32Array(6 * count);
         let k = 0;
-        lines.forEach(([, , points], line) => {
+        this.points.forEach((points, line) => {
             for (let i = 0; isSo(line) && i + 1 < points; i++) {
                 const a = this.first[line]! + 2 * i;
                 index[k++] = a;
@@ -408,7 +417,7 @@ class Strands {
     /** The same as lines of one pixel over `stride` segments each, in the shadow alone. */
     listCoarse(isSo: (line: number) => boolean, stride: number): number {
         const index: number[] = [];
-        this.run.lines.forEach(([, , points], line) => {
+        this.points.forEach((points, line) => {
             const first = this.first[line]!;
             for (let i = 0; isSo(line) && i + 1 < points; i += stride) {
                 index.push(first + 2 * i, first + 2 * Math.min(i + stride, points - 1));
@@ -420,31 +429,49 @@ class Strands {
 
     place(xyz: Float32Array): void {
         const to = this.places.array as Float32Array;
-        const lines = this.run.lines;
-        for (let line = 0; line < lines.length; line++) {
-            const [, first, points] = lines[line]!;
-            const a = 3 * this.first[line]!, b = a + 6 * points + 6;
-            for (let j = 3 * first, k = a + 6; k < b; j += 3, k += 6) {
-                to[k] = to[k + 3] = xyz[j]!;
-                to[k + 1] = to[k + 4] = xyz[j + 1]!;
-                to[k + 2] = to[k + 5] = xyz[j + 2]!;
+        this.run.lines.forEach(([, first, count], line) => {
+            const isBent = this.pieces > 1;
+            if (isBent) {
+                bend(xyz, first, count, this.pieces, this.path);
+            }
+            const from = isBent ? this.path : xyz;
+            const a = 3 * this.first[line]!, b = a + 6 * this.points[line]! + 6;
+            for (let j = isBent ? 0 : 3 * first, k = a + 6; k < b; j += 3, k += 6) {
+                to[k] = to[k + 3] = from[j]!;
+                to[k + 1] = to[k + 4] = from[j + 1]!;
+                to[k + 2] = to[k + 5] = from[j + 2]!;
             }
             // ghosts: a line goes on as it ends
             to.copyWithin(a, a + 6, a + 12);
             to.copyWithin(b, b - 6, b);
-        }
+        });
         this.places.needsUpdate = true;
     }
 
+    /** Colours of the recorded points. */
     paint(colours: Uint32Array): void {
         const to = new Uint32Array(this.colours.array.buffer);
-        this.run.lines.forEach(([, first, points], line) => {
-            for (let i = first, v = this.first[line]!; i < first + points; i++, v += 2) {
-                to[v] = to[v + 1] = colours[i]!;
+        const { pieces } = this;
+        this.run.lines.forEach(([, first, count], line) => {
+            for (let i = 0, v = this.first[line]!; i < count; i++) {
+                const here = colours[first + i]!, next = colours[Math.min(first + i + 1, first + count - 1)]!;
+                for (let s = 0; s < (i + 1 < count ? pieces : 1); s++, v += 2) {
+                    to[v] = to[v + 1] = s === 0 || here === next ? here : mixed(here, next, s / pieces);
+                }
             }
         });
         this.colours.needsUpdate = true;
     }
+}
+
+// of two colours of four bytes, byte by byte
+function mixed(a: number, b: number, t: number): number {
+    let sum = 0;
+    for (let shift = 0; shift < 32; shift += 8) {
+        const x = (a >>> shift) & 255, y = (b >>> shift) & 255;
+        sum |= Math.round(x + t * (y - x)) << shift;
+    }
+    return sum >>> 0;
 }
 
 // the distance to the nearest part of a line that may be seen, a ball about each point that reaches the
@@ -471,6 +498,7 @@ export class Rods {
     private readonly points: DataTexture;
     private readonly sections: DataTexture;
     private readonly turns: DataTexture;
+    private readonly pieces: number; // of a segment of a strand
     private readonly thin: Strands;
     private readonly strands: Mesh;
     private readonly coarse: LineSegments | null = null; // shadows of the many strands that the painter draws
@@ -509,7 +537,8 @@ export class Rods {
             fibreCount: { value: 1 },
         };
         const side = { side: DoubleSide };
-        this.thin = new Strands(run);
+        this.pieces = software ? 1 : Math.max(1, Math.min(MOST_PIECES, Math.floor(CARD_POINTS / Math.max(1, run.pointCount))));
+        this.thin = new Strands(run, this.pieces);
         this.strands = new Mesh(this.thin.geometry, this.material(STRAND_VERTEX, STRAND_FRAGMENT, side));
         this.strands.frustumCulled = false;
         const { steps } = this.detail;
@@ -715,7 +744,8 @@ export class Rods {
             return;
         }
         const budget = !this.painter ? CARD_SEGMENTS : still ? STILL_SEGMENTS : MOVING_SEGMENTS;
-        const most = Math.max(1, Math.min(MOST_FIBRES, Math.floor(budget / Math.max(1, this.run.pointCount))));
+        const segments = Math.max(1, this.run.pointCount * this.pieces);
+        const most = Math.max(1, Math.min(MOST_FIBRES, Math.floor(budget / segments)));
         const { selected, thickness, fibreCount } = this.uniforms;
         if (this.painter) {
             this.painter.paint({

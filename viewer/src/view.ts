@@ -21,7 +21,8 @@ function isSoftware(): boolean {
     const info = gl?.getExtension("WEBGL_debug_renderer_info");
     const name = info ? String(gl!.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
     gl?.getExtension("WEBGL_lose_context")?.loseContext();
-    return /swiftshader|llvmpipe|software/i.test(name);
+    const told = new URLSearchParams(location.hash.slice(1)).get("card"); // 1 or 0: which way to draw
+    return told ? told === "0" : /swiftshader|llvmpipe|software/i.test(name);
 }
 
 const STILL_MS = 250, COMING_MS = 500, STILL_TURNS = 4; // of the picture's loop without anything new: nothing moves
