@@ -4,8 +4,9 @@
 // same place is hit, never depends on the number of threads.
 //
 // Faded strands. Whether a ray meets a strand of cover c or passes it is decided by a number that
-// depends on pixel and strand alone, moved on by the golden section from sample to sample: of n
-// samples c n are met, give or take one, in whatever order Embree finds them.
+// belongs to pixel, strand and sample: those of n samples are spread evenly over 0 .. 1, so that c
+// n are met, give or take one, in an order of each strand's own, so that strands behind each other
+// cover as much as they should together.
 #include "model.h"
 
 #include "base/error.h"
@@ -23,12 +24,14 @@ V3 fil_colour_linear(const double rgb[3]) {
 static void filter_strand(const struct RTCFilterFunctionNArguments *args) {
     FilQuery *query = (FilQuery *)args->context;
     const struct RTCHit *hit = (const struct RTCHit *)args->hit; // rays go one by one
+    const struct RTCRay *ray = (const struct RTCRay *)args->ray;
     const FilPiece *piece = &query->model->strands.pieces[hit->primID];
     const float cover = piece->cover[0] + hit->u * (piece->cover[1] - piece->cover[0]);
-    const uint32_t bits = fil_hash2(query->seed, (uint32_t)piece->line);
-    const float at = (float)(bits >> 8) * 0x1p-24f + query->turn;
+    const uint32_t bits = fil_hash2(query->seed, piece->name);
+    const uint32_t at = fil_shuffle(query->sample, query->mask, bits);
     query->touched = true;
-    if (at - floorf(at) >= cover * (piece->hair ? query->thin : 1.0f)) {
+    if (fil_unit_float(fil_reverse(at) ^ bits) >= cover * (piece->hair ? query->thin : 1.0f) ||
+        (piece->line == query->own && ray->tfar < piece->thick)) {
         args->valid[0] = 0;
     }
 }
@@ -111,15 +114,17 @@ static bool set_values(FilModel *model, const FilRenderOptions *options, const F
 
 // A little wider than all that is in it, so that rays along its walls are inside.
 static void set_box(FilModel *model) {
+    const float far_off = 1e30f; // where there is nothing at all
     struct RTCBounds bounds;
     rtcGetSceneBounds(model->scene, &bounds);
+    const bool empty = bounds.lower_x > bounds.upper_x;
     const float walls[3][2] = {{bounds.lower_x, bounds.upper_x},
                                {bounds.lower_y, bounds.upper_y},
                                {bounds.lower_z, bounds.upper_z}};
     for (int k = 0; k < 3; k++) {
         const float more = 1e-4f * (walls[k][1] - walls[k][0]) + 1e-30f;
-        model->box[k][0] = walls[k][0] - more;
-        model->box[k][1] = walls[k][1] + more;
+        model->box[k][0] = empty ? far_off : walls[k][0] - more;
+        model->box[k][1] = empty ? far_off : walls[k][1] + more;
     }
 }
 

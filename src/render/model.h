@@ -24,8 +24,11 @@ typedef enum FilPart {
 // A piece of a strand: what rays on their way ask for, side by side.
 typedef struct FilPiece {
     float cover[2]; // at its ends: below 1 where a rod thinner than a pixel was widened
+    float thick;    // m: how far its line, with all its fibres, is from side to side
     int line;
-    bool hair; // shaded as hair
+    uint32_t name; // of its fibre, in any frame
+    uint32_t step; // of its fibre's sites, the first of this piece
+    bool hair;     // shaded as hair
 } FilPiece;
 
 // Round curves, piece by piece between vertices that follow each other: rods and capsules. Balls
@@ -97,17 +100,19 @@ V3 fil_colour_linear(const double rgb[3]);
 
 // --- rays ----------------------------------------------------------------------------------------
 
-#define FIL_GOLDEN 0.61803399f // its multiples, less their whole parts, fill 0 .. 1 evenly
+#define FIL_HAIR_OPACITY 0.70f // of a hair, to light
 #define FIL_LIGHT_RADIUS 0.10f // tangent of half the angle of the key light
 
 // A ray on its way: Embree's context, and what the filter for faded strands needs.
 typedef struct FilQuery {
     struct RTCIntersectContext context;
     const FilModel *model;
-    uint32_t seed; // of the pixel
-    float turn;    // of the sample, 0 .. 1
-    float thin;    // multiplies the cover of hair: light goes through it
-    bool touched;  // something was there, even if the ray went on
+    uint32_t seed;   // of the pixel or site
+    uint32_t sample; // this one,
+    uint32_t mask;   // of a power of two, less one
+    float thin;      // multiplies the cover of hair: light goes through it
+    int own;         // line that does not shade itself where it is near; -1: none
+    bool touched;    // something was there, even if the ray went on
 } FilQuery;
 
 /// Pseudo-random bits of two numbers.
@@ -116,6 +121,28 @@ static inline uint32_t fil_hash2(uint32_t a, uint32_t b) {
     h = (h ^ h >> 15) * 0x2c1b3c6du;
     h = (h ^ h >> 12) * 0x297a2d39u;
     return h ^ h >> 15;
+}
+
+/// The bits of n in reverse order: of 0, 1, 2, ... they fill the range evenly.
+static inline uint32_t fil_reverse(uint32_t n) {
+    n = n << 16 | n >> 16;
+    n = (n & 0x00ff00ffu) << 8 | (n & 0xff00ff00u) >> 8;
+    n = (n & 0x0f0f0f0fu) << 4 | (n & 0xf0f0f0f0u) >> 4;
+    n = (n & 0x33333333u) << 2 | (n & 0xccccccccu) >> 2;
+    return (n & 0x55555555u) << 1 | (n & 0xaaaaaaaau) >> 1;
+}
+
+/// Sample n of mask + 1, a power of two, in an order that the bits choose.
+static inline uint32_t fil_shuffle(uint32_t n, uint32_t mask, uint32_t bits) {
+    n = (n * (bits | 1) + (bits >> 8)) & mask;
+    n ^= n >> 2;
+    n = (n * (bits >> 16 | 1) + (bits >> 24)) & mask;
+    return n ^ n >> 1;
+}
+
+/// A number in 0 .. 1 of 32 bits.
+static inline float fil_unit_float(uint32_t bits) {
+    return (float)(bits >> 8) * 0x1p-24f;
 }
 
 /// Colour and coverage of a pixel, linear, multiplied by coverage.

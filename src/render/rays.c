@@ -4,41 +4,27 @@
 // dimensions, in an order and with a scrambling that hash the source's seed and the pair.
 #include "rays.h"
 
-static const float hair_opacity = 0.70f; // of a hair, to light
-
 FilSource fil_source_make(const FilModel *model, uint32_t seed, int samples) {
-    FilSource source = {.query = {.model = model, .seed = seed, .thin = 1.0f}};
+    FilSource source = {.query = {.model = model, .seed = seed, .thin = 1.0f, .own = -1}};
     rtcInitIntersectContext(&source.query.context);
-    while (source.mask + 1 < (uint32_t)samples) {
-        source.mask = 2 * source.mask + 1;
+    while (source.query.mask + 1 < (uint32_t)samples) {
+        source.query.mask = 2 * source.query.mask + 1;
     }
     return source;
 }
 
 // --- random numbers ------------------------------------------------------------------------------
 
-static float unit_float(uint32_t bits) {
-    return (float)(bits >> 8) * 0x1p-24f;
-}
-
-static uint32_t reverse(uint32_t n) {
-    n = n << 16 | n >> 16;
-    n = (n & 0x00ff00ffu) << 8 | (n & 0xff00ff00u) >> 8;
-    n = (n & 0x0f0f0f0fu) << 4 | (n & 0xf0f0f0f0u) >> 4;
-    n = (n & 0x33333333u) << 2 | (n & 0xccccccccu) >> 2;
-    return (n & 0x55555555u) << 1 | (n & 0xaaaaaaaau) >> 1;
-}
-
 void fil_draw_pair(const FilSource *source, uint32_t pair, float out[2]) {
     const uint32_t seed = source->query.seed;
     const uint32_t a = fil_hash2(seed, 3 * pair), b = fil_hash2(seed, 3 * pair + 1);
-    const uint32_t at = (source->sample * (2 * (a >> 16) + 1) + a) & source->mask;
+    const uint32_t at = fil_shuffle(source->query.sample, source->query.mask, a);
     uint32_t second = 0;
     for (uint32_t n = at, v = 1u << 31; n != 0; n >>= 1, v ^= v >> 1) {
         second ^= (n & 1) != 0 ? v : 0;
     }
-    out[0] = unit_float(reverse(at) ^ b);
-    out[1] = unit_float(second ^ fil_hash2(b, pair));
+    out[0] = fil_unit_float(fil_reverse(at) ^ b);
+    out[1] = fil_unit_float(second ^ fil_hash2(b, pair));
 }
 
 // A place in the unit disc.
@@ -63,7 +49,7 @@ V3 fil_towards_light(const FilSource *source) {
     const V3 light = source->query.model->light;
     float disc[2];
     V3 a, b;
-    if (source->mask == 0) {
+    if (source->query.mask == 0) {
         return light;
     }
     draw_disc(source, 1, disc);
@@ -87,8 +73,10 @@ V3 fil_towards_sky(const FilSource *source, V3 normal) {
 // The part of a ray, from `low` to `high`, between two walls of the box.
 static void cut(float from, float towards, const float wall[2], float *low, float *high) {
     const float a = (wall[0] - from) / towards, b = (wall[1] - from) / towards;
-    *low = larger(smaller(a, b), *low); // along a wall they are NaN, and the old ones stay
-    *high = smaller(larger(a, b), *high);
+    if (a <= b || b <= a) { // in a wall, along it, they say nothing
+        *low = larger(*low, smaller(a, b));
+        *high = smaller(*high, larger(a, b));
+    }
 }
 
 bool fil_is_near(const FilModel *model, V3 from, V3 towards, float distance) {
@@ -114,7 +102,7 @@ bool fil_is_blocked(FilSource *source, V3 from, V3 towards, float distance) {
                          .dir_z = towards.z,
                          .tfar = distance,
                          .mask = 0xffffffffu};
-    query->thin = hair_opacity;
+    query->thin = FIL_HAIR_OPACITY;
     rtcOccluded1(query->model->scene, &query->context, &ray);
     query->thin = 1.0f;
     query->touched = touched;

@@ -9,9 +9,7 @@
 // other, so that any order of them gives the same picture.
 typedef struct FilSource {
     FilQuery query;
-    uint32_t mask;   // samples of a power of two, less one
-    uint32_t sample; // this one
-    bool sheltered;  // a ray came near something
+    bool sheltered; // a ray came near something
 } FilSource;
 
 FilSource fil_source_make(const FilModel *model, uint32_t seed, int samples);

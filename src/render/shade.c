@@ -33,6 +33,7 @@ typedef struct Surface {
     bool hair;
     unsigned piece; // of a strand, and the part of it
     float u;
+    float width; // of a strand, pixels
 } Surface;
 
 // --- light and sky -------------------------------------------------------------------------------
@@ -94,15 +95,17 @@ static V3 shade_surface(const Surface *at, V3 view, V3 light, float lit, float o
     return v3_more(out, rim * open, sky(at->normal));
 }
 
-// Its highlights are wider than the light, so that the middle of it does. Where one sees that it is
-// round, its far side is dark.
+// Its highlights are wider than the light, so that the middle of it does. The wider it is seen to
+// be, the more its far side is in its own shade.
 static V3 light_hair(const Context *c, const Surface *at, V3 view) {
     const FilModel *model = c->model;
     const FilSeen seen = fil_sites_see(model, c->options, at->piece, at->u);
     const float open =
         c->options->samples > 1 ? bounced + (1.0f - bounced) * seen.sky : preview_sky;
-    const float turned = 0.5f + 1.5f * v3_dot(at->normal, model->light);
-    const float side = model->strands.round ? smaller(larger(turned, 0.0f), 1.0f) : 1.0f;
+    const float turned =
+        smaller(larger(0.5f + 1.5f * v3_dot(at->normal, model->light), 0.0f), 1.0f);
+    const float round = smaller(larger((at->width - 1.5f) / 3.0f, 0.0f), 1.0f);
+    const float side = 1.0f - FIL_HAIR_OPACITY * round * (1.0f - turned);
     return shade_hair(at, view, model->light, side * seen.light, open);
 }
 
@@ -129,6 +132,7 @@ static void meet_strand(const FilModel *model, const struct RTCHit *hit, Surface
     out->hair = s->pieces[hit->primID].hair;
     out->piece = hit->primID;
     out->u = u;
+    out->width = 2.0f * s->vertex[v][3] / fil_model_pixel(model, out->place);
     out->normal = v3_unit(v3(hit->Ng_x, hit->Ng_y, hit->Ng_z));
     if (!free_end) {
         out->normal =
@@ -230,7 +234,6 @@ static struct RTCRayHit look(Context *c, float x, float y) {
                                     .mask = 0xffffffffu},
                             .hit = {.geomID = RTC_INVALID_GEOMETRY_ID}};
     FilQuery *query = &c->source.query;
-    query->turn = FIL_GOLDEN * (float)c->source.sample;
     if (c->clear) {
         return ray;
     }
@@ -306,7 +309,7 @@ FilPixel fil_shade_pixel(const FilModel *model, const FilRenderOptions *options,
             }
         }
         float place[2] = {0.5f, 0.5f};
-        c.source.sample = (uint32_t)done;
+        c.source.query.sample = (uint32_t)done;
         if (options->samples > 1) {
             fil_draw_pair(&c.source, 0, place);
         }

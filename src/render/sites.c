@@ -5,6 +5,10 @@
 // sites lie a few pixels apart along each hair, some rays from each tell what part of light and sky
 // it sees, and between two sites what is seen changes evenly: a third of the rays, and less noise.
 //
+// A hair does not shade itself near by, with all the fibres of its wisp: what is seen from the
+// middle of a fibre would say little of the light on its sides. What its own shade does, shade.c
+// knows.
+//
 // A site is looked at when it is first needed. Threads may do so at the same time: its rays are its
 // own, so that both find the same, and both floats are written as one word.
 #include "sites.h"
@@ -27,12 +31,30 @@ static bool is_last(const FilCurves *strands, unsigned piece) {
     return (strands->flags[piece] & RTC_CURVE_FLAG_NEIGHBOR_RIGHT) == 0;
 }
 
+// Where the picture shows a place: across and up, -1 .. 1 inside it, times its depth.
+static V3 place_in_view(const FilModel *model, V3 at) {
+    const V3 d = v3_sub(at, model->eye);
+    return v3(v3_dot(d, model->right) / v3_dot(model->right, model->right),
+              v3_dot(d, model->up) / v3_dot(model->up, model->up), v3_dot(d, model->forward));
+}
+
+// May anything of a piece be seen? Not where both ends lie beyond the same side.
+static bool is_in_view(const FilModel *model, V3 from, V3 to) {
+    const V3 a = place_in_view(model, from), b = place_in_view(model, to);
+    const float wide = 1.1f, da = wide * a.z, db = wide * b.z;
+    return !((a.z < 0.0f && b.z < 0.0f) || (a.x > da && b.x > db) || (a.x < -da && b.x < -db) ||
+             (a.y > da && b.y > db) || (a.y < -da && b.y < -db));
+}
+
 // From site to site of a piece.
 static int count_steps(const FilModel *model, unsigned piece) {
     const FilCurves *strands = &model->strands;
     const V3 a = place_of(strands, strands->first[piece]);
     const V3 b = place_of(strands, strands->first[piece] + 1);
     const float pixel = fil_model_pixel(model, v3_mix(a, b, 0.5f));
+    if (!is_in_view(model, a, b)) {
+        return 1;
+    }
     const float wanted = v3_norm(v3_sub(b, a)) / (spacing * pixel);
     return wanted > 1.0f ? (int)smaller(ceilf(wanted), MOST_SITES) : 1; // NaN too
 }
@@ -40,10 +62,14 @@ static int count_steps(const FilModel *model, unsigned piece) {
 bool fil_sites_lay(FilModel *model) {
     FilCurves *strands = &model->strands;
     size_t count = 0;
+    uint32_t step = 0; // of a fibre
     strands->site = FIL_NEW_ZEROED(&model->arena, size_t, strands->piece_count + 1);
     for (int p = 0; strands->site != NULL && p < strands->piece_count; p++) {
-        const size_t last = is_last(strands, (unsigned)p) ? 1 : 0;
-        count += strands->pieces[p].hair ? (size_t)count_steps(model, (unsigned)p) + last : 0;
+        const bool last = is_last(strands, (unsigned)p);
+        const int steps = strands->pieces[p].hair ? count_steps(model, (unsigned)p) : 0;
+        strands->pieces[p].step = step;
+        step = last ? 0 : step + (uint32_t)steps;
+        count += (size_t)steps + (steps > 0 && last ? 1 : 0);
         strands->site[p + 1] = count;
     }
     strands->seen = strands->site != NULL ? FIL_NEW(&model->arena, _Atomic uint64_t, count) : NULL;
@@ -59,17 +85,20 @@ static int count_rays(const FilModel *model, const FilRenderOptions *options, un
     const float pixel = fil_model_pixel(model, place_of(strands, vertex));
     const float width = smaller(2.0f * strands->vertex[vertex][3] / pixel, MOST_WIDTH);
     const float wanted = 0.25f * (float)options->samples * width;
-    return wanted > 1.0f ? (int)wanted : 1; // NaN too
+    return wanted > 2.0f ? (int)wanted : options->samples > 1 ? 2 : 1; // NaN too
 }
 
 // Look around from part u of a piece, on the side that is seen.
-static FilSeen look_around(const FilModel *model, const FilRenderOptions *options, size_t site,
-                           unsigned piece, float u) {
+static FilSeen look_around(const FilModel *model, const FilRenderOptions *options, unsigned piece,
+                           int step, float u) {
     const FilCurves *strands = &model->strands;
     const unsigned v = strands->first[piece];
     const int samples = options->samples, rays = count_rays(model, options, v);
     const float size = (float)options->size;
-    FilSource source = fil_source_make(model, fil_hash2((uint32_t)site, 11), rays);
+    const FilPiece *about = &strands->pieces[piece];
+    const uint32_t seed = fil_hash2(about->name, about->step + (uint32_t)step);
+    FilSource source = fil_source_make(model, seed, rays);
+    source.query.own = about->line;
     const V3 axis = v3_mix(place_of(strands, v), place_of(strands, v + 1), u);
     const V3 tangent = v3_unit(v3_mix(strands->tangent[v], strands->tangent[v + 1], u));
     const V3 view = v3_sub(model->eye, axis);
@@ -78,8 +107,7 @@ static FilSeen look_around(const FilModel *model, const FilRenderOptions *option
     const V3 from = v3_more(axis, 1.2f * radius + 1e-5f * size, normal);
     FilSeen sum = {0.0f, 0.0f};
     for (int k = 0; k < rays; k++) {
-        source.sample = (uint32_t)k;
-        source.query.turn = FIL_GOLDEN * (float)k;
+        source.query.sample = (uint32_t)k;
         sum.light += fil_is_blocked(&source, from, fil_towards_light(&source), INFINITY) ? 0 : 1;
         if (samples > 1) {
             const V3 up = fil_towards_sky(&source, normal);
@@ -98,8 +126,8 @@ static FilSeen see_from(const FilModel *model, const FilRenderOptions *options, 
     FilSeen seen;
     if (word == unseen) {
         const bool next = step == steps && !is_last(&model->strands, piece);
-        seen = look_around(model, options, site, piece + next,
-                           next ? 0.0f : (float)step / (float)steps);
+        seen = next ? look_around(model, options, piece + 1, 0, 0.0f)
+                    : look_around(model, options, piece, step, (float)step / (float)steps);
         memcpy(&word, &seen, sizeof word);
         atomic_store_explicit(kept, word, memory_order_relaxed);
     }

@@ -235,7 +235,7 @@ static Line fibre_of(const Line *line, const Brush *brush, int rod, int fibre) {
 
 // One fibre; the last vertex of a cubic is the first of the next.
 static void fill_fibre(FilModel *model, const Source *from, const Line *line, const Brush *brush,
-                       int k) {
+                       int k, int fibre) {
     FilCurves *out = &model->strands;
     const FilResultLine *about = &from->def->lines[k];
     const V3 natural = natural_colour(about->rod, brush->hair);
@@ -252,7 +252,10 @@ static void fill_fibre(FilModel *model, const Source *from, const Line *line, co
                 const int p = out->piece_count++;
                 out->first[p] = (unsigned)out->vertex_count;
                 out->flags[p] = RTC_CURVE_FLAG_NEIGHBOR_LEFT | RTC_CURVE_FLAG_NEIGHBOR_RIGHT;
-                out->pieces[p] = (FilPiece){.line = k, .hair = brush->hair};
+                out->pieces[p] = (FilPiece){.line = k,
+                                            .name = fil_hash2((uint32_t)k, (uint32_t)fibre),
+                                            .thick = (float)(2.2 * (brush->spread + brush->radius)),
+                                            .hair = brush->hair};
             }
             put_vertex(model, out, &cubic, t, brush->radius);
         }
@@ -280,7 +283,7 @@ static void draw_line(FilModel *model, const Source *from, int k, size_t counts[
     for (int f = 0; f < brush.fibres; f++) {
         const Line line = fibre_of(&axis, &brush, rod, f);
         if (counts == NULL) {
-            fill_fibre(model, from, &line, &brush, k);
+            fill_fibre(model, from, &line, &brush, k, f);
             continue;
         }
         counts[0] += 1;
