@@ -403,9 +403,11 @@ def all_of_a_film_is_in_view():
     ways = {7: (3, 0, 0), 20: (-3, 0, 0), 32: (0, 3, 0), 49: (0, -3, 0), 60: (0, 0, 3), 70: (0, 0, -3)}
     with read_h5("run/result.h5", "r+") as file:
         places = file["rigids/position"]
-        places[:] = 0
+        far = (20, 30, -40)  # from the origin
+        places[:] = far
         for frame, way in ways.items():
-            places[frame, 0], places[frame, 1] = way, [0.87 * x for x in way]
+            for ball, part in (0, 1), (1, 0.87):
+                places[frame, ball] = [x + part * dx for x, dx in zip(far, way)]
     common = ("--size", "80x45", "--samples", "2", "--background", "none")
     works("movie", "run", "-o", "p", "--speed", "0.03", *common)
     assert len(os.listdir("p")) == 101

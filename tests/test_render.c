@@ -238,6 +238,17 @@ static void random_numbers_are_even(void) {
         }
     }
     CHECK(changed > 700);
+    FilSource few = fil_source_make(&model, 5, 7);
+    float last[2], next[2];
+    for (few.sample = 0; few.sample < 7; few.sample++) {
+        fil_draw_pair(&few, 0, next);
+        for (uint32_t k = 0; k < few.sample; k++) {
+            FilSource earlier = few;
+            earlier.sample = k;
+            fil_draw_pair(&earlier, 0, last);
+            CHECK(last[0] != next[0]);
+        }
+    }
 }
 
 // Of directions weighed by the cosine its mean is 2/3; over a disc that is evenly filled the mean
@@ -333,7 +344,7 @@ static double light_beside_box(double x, double y, double z) {
     Stage stage;
     const FilRenderOptions options = hair_options(&stage, "eye=0,-1.17,0 target=0,0,0 fov=1");
     stage.solid.shape = FIL_SHAPE_BOX;
-    memcpy(stage.solid.size, (const double[3]){0.4, 0.1, 0.1}, sizeof(double[3]));
+    memcpy(stage.solid.size, (const double[3]){0.4, 0.4, 0.1}, sizeof(double[3]));
     memcpy(stage.solid_position, (const double[3]){x, y, z}, sizeof(double[3]));
     FilPicture picture = draw(&options, &stage);
     const double light = hair_light(&options, &picture, 0.0);
@@ -342,11 +353,27 @@ static double light_beside_box(double x, double y, double z) {
 }
 
 static void hair_sees_the_sky_on_the_side_that_is_seen(void) {
-    const double open = light_beside_box(0, 9, 9), before = light_beside_box(0, 0.055, 0);
-    const double shaded = light_beside_box(-0.1, -0.08, 0.2), under = light_beside_box(0, 0, 0.06);
+    const double open = light_beside_box(0, 9, 9), before = light_beside_box(0, 0.205, 0);
+    const double shaded = light_beside_box(-0.42, -0.34, 0.84);
+    const double nearer = light_beside_box(-0.1, -0.08, 0.2), under = light_beside_box(0, 0, 0.06);
     CHECK_NEAR(before, open, 0.02, 0.0); // what is behind it takes nothing away
     CHECK(shaded < 0.6 * open);
-    CHECK(under < 0.92 * shaded); // what is near takes of the sky, too
+    CHECK_NEAR(nearer, shaded, 0.04, 0.0); // light alone, while it is not near
+    CHECK(under < 0.92 * shaded);          // and then of the sky, too
+}
+
+static void a_hair_is_lit_up_to_its_ends(void) {
+    for (int end = -1; end <= 1; end += 2) {
+        Stage stage;
+        const FilRenderOptions options =
+            hair_options(&stage, end < 0 ? "eye=-0.17,-1.17,0 target=-0.17,0,0 fov=1"
+                                         : "eye=0.17,-1.17,0 target=0.17,0,0 fov=1");
+        stage.def.rigid_count = 0;
+        FilPicture picture = draw(&options, &stage);
+        CHECK_NEAR(hair_light(&options, &picture, end * 0.1996),
+                   hair_light(&options, &picture, end * 0.19), 0.04, 0.0);
+        fil_picture_destroy(&picture);
+    }
 }
 
 // Seen from above; of the ground only shadows are drawn, and they are at most 0.75 * 0.58 dark.
@@ -551,7 +578,7 @@ static void letters_look_like_themselves(void) {
         const char *letter;
         int on[4][2], off[3][2];
     } all[] = {
-        {"0", {{1, 35}, {41, 35}, {21, 70}, {21, 1}}, {{21, 35}, {1, 68}, {41, 2}}},
+        {"0", {{1, 35}, {40, 25}, {21, 70}, {21, 1}}, {{21, 35}, {1, 68}, {41, 2}}},
         {"1", {{26, 35}, {26, 68}, {18, 63}, {26, 2}}, {{10, 35}, {2, 2}, {40, 2}}},
         {"2", {{21, 70}, {41, 50}, {19, 19}, {30, 1}}, {{2, 22}, {40, 20}, {20, 40}}},
         {"3", {{20, 70}, {38, 53}, {40, 18}, {20, 1}}, {{2, 45}, {2, 25}, {20, 53}}},
@@ -616,6 +643,7 @@ static void films_are_known_by_their_names(void) {
     X(a_ray_is_near_a_box_when_it_goes_through_it)                             \
     X(a_shadow_falls_on_hair_where_it_should_and_ends_evenly)                  \
     X(hair_sees_the_sky_on_the_side_that_is_seen)                              \
+    X(a_hair_is_lit_up_to_its_ends)                                            \
     X(light_goes_through_hair_and_eyes_do_not)                                 \
     X(a_fitted_camera_sees_everything_and_is_as_near_as_can_be)                \
     X(a_flat_thing_is_not_seen_edge_on)                                        \
