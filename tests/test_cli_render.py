@@ -258,6 +258,17 @@ def an_ffmpeg_that_gives_up_says_why():
     assert done.returncode == 3, done.returncode
     assert done.err == "filum: x.mp4: ffmpeg could not make it: No space left on device\n", done.err
     assert sorted(os.listdir()) == ["bin", "run", "scene.json"], os.listdir()
+    with open("bin/ffmpeg", "w", encoding="utf-8") as file:  # content with a part of the film
+        file.write("#!/bin/sh\nhead -c 9000 > /dev/null\nfor out; do :; done\necho part > \"$out\"\n")
+    with open("x.mp4", "wb") as file:
+        file.write(b"old")
+    done = run("movie", "run", "-o", "x.mp4", "--size", "320x180", "--samples", "1", "--speed",
+               "0.05", "--force", env=path)
+    assert done.returncode == 3, done.returncode
+    assert done.err == "filum: x.mp4: ffmpeg could not make it: it ended at picture 1\n", done.err
+    with open("x.mp4", "rb") as file:
+        assert file.read() == b"old"  # an unfinished film replaces nothing
+    assert sorted(os.listdir()) == ["bin", "run", "scene.json", "x.mp4"], os.listdir()
 
 
 def without_ffmpeg_the_pictures_stay_with_the_command_to_run():
