@@ -323,10 +323,6 @@ static CliStatus film_into(Movie *movie, const char *path) {
     // an ffmpeg that takes no more is asked why: what write() says, a broken pipe, tells nothing
     if (fil_film_end(movie->film, status == CLI_FINE || movie->refused, &error) != FIL_OK) {
         status = say_error(&error);
-    } else if (movie->refused) {
-        cli_say("%s: ffmpeg ended after %" PRId64 " of %" PRId64 " pictures", path, movie->drawn,
-                movie->count);
-        (void)unlink(path);
     }
     return status;
 }

@@ -224,10 +224,10 @@ def a_movie_has_the_frames_it_should():
         assert done.out.startswith("9 pictures, 0.45 s"), done.out
         about = subprocess.run(
             ["ffprobe", "-v", "error", "-count_frames", "-show_entries",
-             "stream=width,height,nb_read_frames", "-of", "csv=p=0", name],
+             "stream=width,height,r_frame_rate,nb_read_frames", "-of", "csv=p=0", name],
             stdout=subprocess.PIPE, check=True, timeout=60).stdout.decode().strip()
         wide = "65" if name == "x.gif" else "66"
-        assert about == f"{wide},48,9", (name, about)
+        assert about == f"{wide},48,20/1,9", (name, about)
     assert sorted(os.listdir()) == ["run", "scene.json", "x.gif", "x.mp4", "x.webm"]
 
 
@@ -258,6 +258,17 @@ def an_ffmpeg_that_gives_up_says_why():
     assert done.returncode == 3, done.returncode
     assert done.err == "filum: x.mp4: ffmpeg could not make it: No space left on device\n", done.err
     assert sorted(os.listdir()) == ["bin", "run", "scene.json"], os.listdir()
+    with open("bin/ffmpeg", "w", encoding="utf-8") as file:  # content with a part of the film
+        file.write("#!/bin/sh\nhead -c 9000 > /dev/null\nfor out; do :; done\necho part > \"$out\"\n")
+    with open("x.mp4", "wb") as file:
+        file.write(b"old")
+    done = run("movie", "run", "-o", "x.mp4", "--size", "320x180", "--samples", "1", "--speed",
+               "0.05", "--force", env=path)
+    assert done.returncode == 3, done.returncode
+    assert done.err == "filum: x.mp4: ffmpeg could not make it: it ended at picture 1\n", done.err
+    with open("x.mp4", "rb") as file:
+        assert file.read() == b"old"  # an unfinished film replaces nothing
+    assert sorted(os.listdir()) == ["bin", "run", "scene.json", "x.mp4"], os.listdir()
 
 
 def without_ffmpeg_the_pictures_stay_with_the_command_to_run():
@@ -277,7 +288,7 @@ def without_ffmpeg_the_pictures_stay_with_the_command_to_run():
 
 def a_folder_takes_pictures():
     make_run()
-    works("movie", "run", "-o", "p", "--size", "32x32", "--samples", "1", "--first", "2", "--last",
+    works("movie", "run", "-o", "./p", "--size", "32x32", "--samples", "1", "--first", "2", "--last",
           "-3", "--every", "3", "--speed", "0.01", "--background", "none")
     # 12 ms, a hundred times slower, 30 a second: 37 pictures
     assert len(os.listdir("p")) == 37
@@ -347,33 +358,92 @@ def lefts(folder, limit=128):
     return found
 
 
+def fly():
+    """A body at 0, 20, .. 100 mm in the frames at 0, 2, .. 10 ms."""
+    make_run({**SCENE, "rods": [], "friction_default": 0, "duration": 0.010, "bodies": [
+        {**SCENE["bodies"][0], "at": [0, 0, 0.05], "velocity": [10, 0, 0]}]})
+
+
+def film(speed, *more):
+    """Of each picture of a film of the body how many pixels are left of it."""
+    shutil.rmtree("p", ignore_errors=True)
+    works("movie", "run", "-o", "p", "--speed", str(speed), "--size", "160x90", "--samples", "4",
+          "--background", "none", "--no-ground", "--camera", CAMERA, *more)
+    return lefts("p")
+
+
 def frames_left_out_are_not_blended_and_the_end_is_shown():
-    scene = {**SCENE, "rods": [], "friction_default": 0, "duration": 0.010, "bodies": [
-        {**SCENE["bodies"][0], "at": [0, 0, 0.05], "velocity": [10, 0, 0]}]}
-    with open("scene.json", "w", encoding="utf-8") as file:
-        json.dump(scene, file)
-    works("run", "scene.json", "--out", "run")  # frames at 0, 20, .. 100 mm, one in each picture
-    for every, out in ((1, "a"), (4, "b")):
-        works("movie", "run", "-o", out, "--every", str(every), "--size", "160x90", "--samples", "4",
-              "--speed", "0.06", "--background", "none", "--no-ground", "--camera", CAMERA)
-    a, b = lefts("a"), lefts("b")
+    fly()
+    a, b = film(0.06), film(0.06, "--every", "4")  # a frame in each picture
     assert len(a) == 6 and b == [a[0]] * 4 + [a[4], a[5]], (a, b)
+    b = film(0.09, "--every", "4")  # pictures at 0, 3, 6 and 9 ms
+    assert b == [a[0]] * 3 + [a[5]], (a, b)
+    assert film(1, "--every", "4") == [a[0]]  # one picture is that of the beginning
+
+
+def a_film_goes_from_its_first_frame_to_its_last():
+    fly()
+    a = film(0.06)
+    assert film(0.06, "--first", "1", "--last", "4") == a[1:5]
+    b = film(0.05)  # 10 ms are six times a thirtieth of a second, but for the last digit
+    assert len(b) == 7 and (b[0], b[6]) == (a[0], a[5]), (a, b)
+
+
+def a_film_goes_on_where_two_frames_are_of_one_time():
+    fly()
+    a = film(0.06)
+    with read_h5("run/result.h5", "r+") as file:
+        frames = file["frames"][:]
+        frames["time"][2] = frames["time"][3]
+        file["frames"][:] = frames
+    b = film(0.06)
+    assert b[:2] == a[:2] and b[3:] == a[3:], (a, b)
+
+
+def seen_of(path):
+    """Rows and columns of the pixels that are covered; by no more than 3/4 where there is shadow."""
+    return [(y, x) for y, row in enumerate(decode(path)[2]) for x, pixel in enumerate(row)
+            if pixel[3] > 200]
 
 
 def all_of_a_film_is_in_view():
-    scene = {**SCENE, "rods": [], "friction_default": 0, "duration": 0.1, "bodies": [
-        {**SCENE["bodies"][0], "size": [0.01, 0.01, 0.01]}], "output": {"every": "1 ms"}}
-    with open("scene.json", "w", encoding="utf-8") as file:
-        json.dump(scene, file)
-    works("run", "scene.json", "--out", "run")
+    """Also what is far off, above and below for a moment: a small ball, and a large one on its way."""
+    make_run({**SCENE, "rods": [], "friction_default": 0, "duration": 0.1, "output": {"every": "1 ms"},
+              "bodies": [{"shape": "sphere", "radius": radius, "material": "steel", "at": [0, 0, 2 * radius]}
+                         for radius in (0.1, 1)]})
+    ways = {7: (3, 0, 0), 20: (-3, 0, 0), 32: (0, 3, 0), 49: (0, -3, 0), 60: (0, 0, 3), 70: (0, 0, -3)}
     with read_h5("run/result.h5", "r+") as file:
-        file["rigids/position"][49, 0] = [3, 0, 0.1]  # there and back in between two samples
-    works("movie", "run", "-o", "p", "--size", "160x90", "--samples", "4", "--speed", "0.03",
-          "--background", "none", "--no-ground")
+        places = file["rigids/position"]
+        far = (20, 30, -40)  # from the origin
+        places[:] = far
+        for frame, way in ways.items():
+            for ball, part in (0, 1), (1, 0.87):
+                places[frame, ball] = [x + part * dx for x, dx in zip(far, way)]
+    common = ("--size", "80x45", "--samples", "2", "--background", "none")
+    works("movie", "run", "-o", "p", "--speed", "0.03", *common)
     assert len(os.listdir("p")) == 101
-    for name in (0, 49, 100):
-        rows = decode(f"p/frame-{name:05}.png")[2]
-        assert any(pixel[3] > 0 for row in rows for pixel in row), name
+    works("movie", "run", "-o", "q", "--speed", "0.027", "--first", "48", "--last", "49", *common)
+    assert len(os.listdir("q")) == 2  # the second is nearly there
+    for name in [f"p/frame-{frame:05}.png" for frame in ways] + ["q/frame-00001.png"]:
+        seen = seen_of(name)
+        assert len(seen) > 9, (name, seen)
+        assert all(0 < y < 44 and 0 < x < 79 for y, x in seen), name
+
+
+def a_scale_is_that_of_the_whole_film():
+    make_run()
+    with read_h5("run/result.h5", "r+") as file:
+        speeds = file["rods/velocity"]
+        speeds[:] = 0.5
+        speeds[3] = 7  # for a moment
+    common = ("run", "--size", "200x150", "--samples", "1", "--camera", CAMERA, "--colour", "speed")
+    works("movie", *common, "-o", "p", "--speed", "0.06")
+    works("render", *common, "-o", "x.png", "--frame", "3")
+    corner = [row[:100] for row in decode("x.png")[2][110:]]
+    for name in (0, 3, 10):
+        assert [row[:100] for row in decode(f"p/frame-{name:05}.png")[2][110:]] == corner, name
+    works("render", *common, "-o", "y.png", "--frame", "0")
+    assert [row[:100] for row in decode("y.png")[2][110:]] != corner  # that of a picture is its own
 
 
 def strange_times_and_places_are_named():
@@ -428,6 +498,8 @@ def bad_command_lines_are_explained():
     fails(2, "did you mean curvature?", "render", "run", "-o", "x.png", "--colour", "curvatur")
     fails(2, "--last is frame 1, before --first, 2", "movie", "run", "-o", "p", "--first", "2",
           "--last", "1")
+    fails(2, "the film would have 600000000 pictures; with a higher --speed", "movie", "run", "-o",
+          "p", "--speed", "1e-9")
     fails(2, "--background none is for pictures", "movie", "run", "-o", "x.mp4", "--background",
           "none")
     done = run("movie", "run", "-o", "new/p", "--size", "64x64", "--samples", "1",
@@ -478,7 +550,7 @@ def trees_meshes_planes_and_growing_runs_are_drawn():
 
 
 HELPERS = ("works", "make_run", "greys", "paeth", "decode", "project", "differs", "wait_for_handler",
-           "read_h5", "lefts")
+           "read_h5", "lefts", "fly", "film", "seen_of")
 
 if __name__ == "__main__":
     WANTED = sys.argv[3] if len(sys.argv) > 3 else ""

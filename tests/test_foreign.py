@@ -445,6 +445,34 @@ def vtk_reads_the_contacts_of_a_frame(folder):
     assert abs(arrays.GetArray("mu").GetValue(0) - 0.3) < 1e-6
 
 
+def lines_of_a_point_are_in_nobodys_way(folder):
+    """Of a tree with a line of one point its points are kept, where a format has points alone."""
+    path = folder + "/result.h5"
+    assert call(MAKE, "write", path, "2", str(RODS), "3", "5").returncode == 0  # lines of 1, 2, 3, 3
+    for kind in ("usda", "glb", "obj", "hair", "vtp", "csv", "npy"):
+        os.mkdir(f"{folder}/{kind}")
+        done = call(MAKE, "export", path, kind, f"{folder}/{kind}")
+        assert done.returncode == 0, (kind, done.stderr)
+    assert read_hair(folder + "/hair/run-000001.hair")[1] == [2, 3, 3]
+    with open(folder + "/obj/run-000001.obj", encoding="utf-8") as file:
+        lines = [line.split()[1:] for line in file if line.startswith("l ")]
+    assert lines == [["2", "3"], ["4", "5"], ["5", "6"], ["7", "8"], ["8", "9"]], lines
+    with open(folder + "/csv/run.csv", encoding="utf-8") as file:
+        assert len(file.readlines()) == 1 + 2 * 3 * RODS
+    # VTK ends without a word where it meets what it does not know
+    script = ("import sys, numpy; from vtkmodules.vtkIOXML import vtkXMLPolyDataReader as Reader\n"
+              "reader = Reader(); reader.SetFileName(sys.argv[1] + '/vtp/run-000001.vtp'); reader.Update()\n"
+              "data = reader.GetOutput(); cells = range(data.GetNumberOfCells())\n"
+              "print([data.GetCell(k).GetNumberOfPoints() for k in cells], data.GetNumberOfPoints(), "
+              "numpy.load(sys.argv[1] + '/npy/run-position.npy').shape)")
+    done = call("/usr/bin/python3", "-c", script, folder)
+    if "No module named" in done.stderr:
+        raise Skip("vtk or numpy is missing")
+    assert done.stdout == "[2, 3, 3] 9 (2, 9, 3)\n" and done.stderr == "", (done.stdout, done.stderr)
+    assert "curveVertexCounts = [2]" in node("read_usda.mjs", folder + "/usda/run.usda")
+    is_valid(folder + "/glb/run.glb")
+
+
 def a_full_disk_leaves_no_file_behind(folder):
     path = folder + "/result.h5"
     assert call(MAKE, "write", path, "20", "20", "40", "0").returncode == 0
@@ -613,7 +641,8 @@ TESTS = [tinyusdz_reads_the_curves_of_a_run, usd_of_a_long_run_says_what_that_of
          y_is_up_in_glb_and_solids_move_as_nodes, three_js_plays_the_motion,
          a_glb_that_would_be_huge_is_refused_with_its_size,
          hair_files_hold_the_strands_of_a_frame, obj_files_hold_solids_where_they_are,
-         vtk_reads_the_contacts_of_a_frame, a_full_disk_leaves_no_file_behind,
+         vtk_reads_the_contacts_of_a_frame, lines_of_a_point_are_in_nobodys_way,
+         a_full_disk_leaves_no_file_behind,
          frames_are_said_as_in_python, ribbons_stay_flat_where_there_are_many_names,
          what_is_no_number_is_refused_by_name_or_kept_as_it_is,
          an_interrupted_export_leaves_nothing_unfinished, a_run_is_the_start_of_another_through_hair,

@@ -6,6 +6,7 @@
 #include "look/between.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { POINTS = 5 };
@@ -149,6 +150,85 @@ static void the_middle_of_two_frames_lies_half_way(void) {
     fil_arena_destroy(&memory);
 }
 
+// The arrays of a frame: where they are, how many numbers of 2 points, 2 bodies and 2 obstacles.
+static const struct {
+    size_t at;
+    int count;
+    bool turns;
+} frame_arrays[] = {
+    {offsetof(FilFrame, position), 6, false},
+    {offsetof(FilFrame, velocity), 6, false},
+    {offsetof(FilFrame, curvature), 6, false},
+    {offsetof(FilFrame, tension), 2, false},
+    {offsetof(FilFrame, elastic), 2, false},
+    {offsetof(FilFrame, quaternion), 8, true},
+    {offsetof(FilFrame, rigid_position), 6, false},
+    {offsetof(FilFrame, rigid_velocity), 6, false},
+    {offsetof(FilFrame, rigid_spin), 6, false},
+    {offsetof(FilFrame, rigid_quaternion), 8, true},
+    {offsetof(FilFrame, obstacle_position), 6, false},
+    {offsetof(FilFrame, obstacle_quaternion), 8, true},
+};
+enum { FRAME_ARRAYS = sizeof frame_arrays / sizeof *frame_arrays };
+
+static const double **frame_array(FilFrame *frame, int k) {
+    return (const double **)(void *)((char *)frame + frame_arrays[k].at);
+}
+
+static void all_that_a_frame_holds_is_copied_and_mixed(void) {
+    const FilResultDef def = {.point_count = 2, .rigid_count = 2, .obstacle_count = 2};
+    double numbers[2][8];
+    FilFrame frames[2] = {{.time = 1.0}, {.time = 5.0}}, copy, early;
+    for (int f = 0; f < 2; f++) {
+        for (int k = 0; k < 8; k++) {
+            numbers[f][k] = 1.0 + k + 16.0 * f; // quaternions need not be of unit length here
+        }
+        for (int k = 0; k < FRAME_ARRAYS; k++) {
+            *frame_array(&frames[f], k) = numbers[f];
+        }
+    }
+    FilArena memory = fil_arena_make(NULL);
+    CHECK(fil_frame_copy(&def, &frames[0], &memory, &copy));
+    CHECK(fil_frame_mix(&def, &frames[0], &frames[1], 0.25, &memory, &early));
+    CHECK(early.time == 2.0);
+    for (int k = 0; k < FRAME_ARRAYS; k++) {
+        const double *same = *frame_array(&copy, k), *mixed = *frame_array(&early, k);
+        CHECK(same != numbers[0] && mixed != numbers[0]);
+        for (int c = 0; c < frame_arrays[k].count; c++) {
+            const int q = c / 4 * 4;
+            const double length = sqrt((5.0 + q) * (5.0 + q) + (6.0 + q) * (6.0 + q) +
+                                       (7.0 + q) * (7.0 + q) + (8.0 + q) * (8.0 + q));
+            CHECK(same[c] == numbers[0][c]);
+            CHECK_NEAR(mixed[c], (5.0 + c) / (frame_arrays[k].turns ? length : 1.0), 1e-15, 0.0);
+        }
+    }
+    fil_arena_destroy(&memory);
+}
+
+// Four turns, and the opposites of what they go on to; the fifth is 0, no turn at all, and stays
+// so.
+static void turns_go_the_short_way(void) {
+    const FilResultDef def = {.point_count = 5};
+    double turns[2][20] = {{0.0}};
+    for (int k = 0; k < 4; k++) {
+        turns[0][4 * k + k] = 1.0;
+        turns[1][4 * k + k] = -0.8;
+        turns[1][4 * k + (k + 1) % 4] = -0.6;
+    }
+    const FilFrame a = {.quaternion = turns[0], .contacts = &pair_contacts[0]};
+    const FilFrame b = {.quaternion = turns[1], .contacts = &pair_contacts[1]};
+    FilArena memory = fil_arena_make(NULL);
+    FilFrame early;
+    CHECK(fil_frame_mix(&def, &a, &b, 0.25, &memory, &early));
+    CHECK(early.contacts == a.contacts); // those of the nearer frame
+    for (int k = 0; k < 4; k++) {
+        CHECK_NEAR(early.quaternion[4 * k + k], 0.95 / hypot(0.95, 0.15), 1e-15, 0.0);
+        CHECK_NEAR(early.quaternion[4 * k + (k + 1) % 4], 0.15 / hypot(0.95, 0.15), 1e-15, 0.0);
+        CHECK(early.quaternion[16 + k] == 0.0);
+    }
+    fil_arena_destroy(&memory);
+}
+
 static void a_copy_of_a_frame_outlives_it(void) {
     double position[6] = {1, 2, 3, 4, 5, 6};
     FilContact contact = {.gap = 7.0};
@@ -181,6 +261,8 @@ static void frames_between_tell_when_there_is_no_memory(void) {
     X(what_a_run_does_not_hold_is_not_known)                      \
     X(scales_leave_out_what_lies_far_off_and_are_even_about_zero) \
     X(the_middle_of_two_frames_lies_half_way)                     \
+    X(all_that_a_frame_holds_is_copied_and_mixed)                 \
+    X(turns_go_the_short_way)                                     \
     X(a_copy_of_a_frame_outlives_it)                              \
     X(frames_between_tell_when_there_is_no_memory)
 CHECK_MAIN(TESTS)

@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "render/film.h"
+#include "render/rays.h"
 #include "render/render.h"
 
 #include <stdlib.h>
@@ -214,6 +215,192 @@ static void a_picture_can_be_stopped(void) {
     fil_picture_destroy(&picture);
 }
 
+// --- light ---------------------------------------------------------------------------------------
+
+// 256 samples of a source make 16 x 16 fields of the unit square, one in each, and another source
+// has others.
+static void random_numbers_are_even(void) {
+    const FilModel model = {.plane_count = 0};
+    int changed = 0;
+    for (uint32_t pair = 0; pair < 3; pair++) {
+        FilSource source = fil_source_make(&model, 5, 256), other = fil_source_make(&model, 6, 256);
+        int seen[256] = {0};
+        for (source.sample = 0; source.sample < 256; source.sample++) {
+            float u[2], v[2];
+            other.sample = source.sample;
+            fil_draw_pair(&source, pair, u);
+            fil_draw_pair(&other, pair, v);
+            seen[(int)(16.0f * u[0]) * 16 + (int)(16.0f * u[1])]++;
+            changed += u[0] != v[0] && u[1] != v[1];
+        }
+        for (int k = 0; k < 256; k++) {
+            CHECK(seen[k] == 1);
+        }
+    }
+    CHECK(changed > 700);
+    FilSource few = fil_source_make(&model, 5, 7);
+    float last[2], next[2];
+    for (few.sample = 0; few.sample < 7; few.sample++) {
+        fil_draw_pair(&few, 0, next);
+        for (uint32_t k = 0; k < few.sample; k++) {
+            FilSource earlier = few;
+            earlier.sample = k;
+            fil_draw_pair(&earlier, 0, last);
+            CHECK(last[0] != next[0]);
+        }
+    }
+}
+
+// Of directions weighed by the cosine its mean is 2/3; over a disc that is evenly filled the mean
+// of the distance squared is half of the radius squared.
+static void light_comes_from_a_disc_and_from_all_of_the_sky(void) {
+    const V3 up = v3_unit(v3(0.3f, -0.5f, 0.8f));
+    const FilModel model = {.light = up};
+    FilSource source = fil_source_make(&model, 1, 1024);
+    V3 sky = v3(0, 0, 0), light = v3(0, 0, 0);
+    double wide = 0.0;
+    for (source.sample = 0; source.sample < 1024; source.sample++) {
+        const V3 a = fil_towards_sky(&source, up), b = fil_towards_light(&source);
+        CHECK_NEAR(v3_norm(a), 1.0, 1e-5, 0.0);
+        CHECK_NEAR(v3_norm(b), 1.0, 1e-5, 0.0);
+        CHECK(v3_dot(a, up) >= 0.0f);
+        sky = v3_more(sky, 1.0f / 1024, a);
+        light = v3_more(light, 1.0f / 1024, b);
+        wide += (1.0 / pow(v3_dot(b, up), 2) - 1.0) / 1024; // tangent squared
+    }
+    CHECK(v3_norm(v3_more(sky, -2.0f / 3, up)) < 0.01f);
+    CHECK(v3_norm(v3_sub(v3_unit(light), up)) < 0.001f);
+    CHECK_NEAR(wide, 0.5 * FIL_LIGHT_RADIUS * FIL_LIGHT_RADIUS, 0.01, 0.0);
+    source = fil_source_make(&model, 1, 1);
+    CHECK_NEAR(v3_dot(fil_towards_light(&source), up), 1.0, 1e-6, 0.0); // one sample: its middle
+}
+
+static void a_ray_is_near_a_box_when_it_goes_through_it(void) {
+    const FilModel model = {.box = {{1, 2}, {3, 5}, {-7, -6}}};
+    for (int k = 0; k < 3; k++) {
+        float from[3] = {1.5f, 4.0f, -6.5f}, way[3] = {0, 0, 0};
+        from[k] -= 4.0f;
+        way[k] = 1.0f;
+        const V3 a = v3(from[0], from[1], from[2]), b = v3(way[0], way[1], way[2]);
+        const float near = 4.0f - 0.5f * (model.box[k][1] - model.box[k][0]);
+        CHECK(fil_is_near(&model, a, b, INFINITY) && fil_is_near(&model, a, b, near + 0.01f));
+        CHECK(!fil_is_near(&model, a, b, near - 0.01f)); // it does not get there
+        CHECK(!fil_is_near(&model, a, v3_scale(-1.0f, b), INFINITY));
+        from[(k + 1) % 3] += 3.0f; // past it
+        CHECK(!fil_is_near(&model, v3(from[0], from[1], from[2]), b, INFINITY));
+    }
+    CHECK(fil_is_near(&model, v3(1.5f, 4.0f, -6.5f), v3(0, 0, 1), 1e-3f)); // from inside
+}
+
+// A hair along x, a millimetre thick, from near: a pixel is a third of a millimetre.
+static FilRenderOptions hair_options(Stage *stage, const char *camera) {
+    stage_make(stage, 4.9e-4, true, true);
+    FilRenderOptions options = stage_options(stage, 320, 60);
+    options.camera = fil_camera_default();
+    options.samples = 64;
+    CHECK(fil_camera_read(camera, &options.camera, NULL) == FIL_OK);
+    CHECK(fil_render_fit(&options, &(FilExtent){.balls = NULL}, NULL) == FIL_OK);
+    options.size = 0.4;
+    return options;
+}
+
+static const unsigned char *pixel_at(const FilRenderOptions *options, const FilPicture *picture,
+                                     double x, double y, double z) {
+    const int size[2] = {picture->width, picture->height};
+    double at[3];
+    fil_camera_project(&options->camera, size, (const double[3]){x, y, z}, at);
+    return picture->pixels + 4 * ((size_t)at[1] * (size_t)picture->width + (size_t)at[0]);
+}
+
+static double hair_light(const FilRenderOptions *options, const FilPicture *picture, double x) {
+    const unsigned char *pixel = pixel_at(options, picture, x, 0.0, 0.0);
+    return (pixel[0] + pixel[1] + pixel[2]) / 3.0;
+}
+
+// Light comes from (-0.42, -0.34, 0.84), above the left shoulder of who looks; a ball is in its
+// way.
+static void a_shadow_falls_on_hair_where_it_should_and_ends_evenly(void) {
+    Stage stage;
+    const FilRenderOptions options = hair_options(&stage, "eye=0,-1.17,0 target=0,0,0 fov=1");
+    stage.solid.shape = FIL_SHAPE_SPHERE;
+    stage.solid.radius = 0.012;
+    memcpy(stage.solid_position, (const double[3]){0.01 - 0.042, -0.034, 0.084}, sizeof(double[3]));
+    FilPicture picture = draw(&options, &stage);
+    const double lit = hair_light(&options, &picture, 0.05);
+    double jump = 0.0, last = hair_light(&options, &picture, -0.05);
+    for (int k = -150; k <= 150; k++) { // a third of a millimetre from each to the next
+        const double here = hair_light(&options, &picture, k / 3000.0);
+        jump = fmax(jump, fabs(here - last));
+        last = here;
+    }
+    CHECK(hair_light(&options, &picture, 0.01) < 0.6 * lit);
+    CHECK(hair_light(&options, &picture, -0.02) > 0.95 * lit);
+    CHECK(hair_light(&options, &picture, 0.04) > 0.95 * lit);
+    CHECK(jump < 5.0);
+    fil_picture_destroy(&picture);
+}
+
+static double light_beside_box(double x, double y, double z) {
+    Stage stage;
+    const FilRenderOptions options = hair_options(&stage, "eye=0,-1.17,0 target=0,0,0 fov=1");
+    stage.solid.shape = FIL_SHAPE_BOX;
+    memcpy(stage.solid.size, (const double[3]){0.4, 0.4, 0.1}, sizeof(double[3]));
+    memcpy(stage.solid_position, (const double[3]){x, y, z}, sizeof(double[3]));
+    FilPicture picture = draw(&options, &stage);
+    const double light = hair_light(&options, &picture, 0.0);
+    fil_picture_destroy(&picture);
+    return light;
+}
+
+static void hair_sees_the_sky_on_the_side_that_is_seen(void) {
+    const double open = light_beside_box(0, 9, 9), before = light_beside_box(0, 0.205, 0);
+    const double shaded = light_beside_box(-0.42, -0.34, 0.84);
+    const double nearer = light_beside_box(-0.1, -0.08, 0.2), under = light_beside_box(0, 0, 0.06);
+    CHECK_NEAR(before, open, 0.02, 0.0); // what is behind it takes nothing away
+    CHECK(shaded < 0.6 * open);
+    CHECK_NEAR(nearer, shaded, 0.04, 0.0); // light alone, while it is not near
+    CHECK(under < 0.92 * shaded);          // and then of the sky, too
+}
+
+static void a_hair_is_lit_up_to_its_ends(void) {
+    for (int end = -1; end <= 1; end += 2) {
+        Stage stage;
+        const FilRenderOptions options =
+            hair_options(&stage, end < 0 ? "eye=-0.17,-1.17,0 target=-0.17,0,0 fov=1"
+                                         : "eye=0.17,-1.17,0 target=0.17,0,0 fov=1");
+        stage.def.rigid_count = 0;
+        FilPicture picture = draw(&options, &stage);
+        CHECK_NEAR(hair_light(&options, &picture, end * 0.1996),
+                   hair_light(&options, &picture, end * 0.19), 0.04, 0.0);
+        fil_picture_destroy(&picture);
+    }
+}
+
+// Seen from above; of the ground only shadows are drawn, and they are at most 0.75 * 0.58 dark.
+static void light_goes_through_hair_and_eyes_do_not(void) {
+    for (int hair = 0; hair < 2; hair++) {
+        Stage stage;
+        FilRenderOptions options = hair_options(&stage, "eye=0,-0.8,0.8 target=0,0,0 fov=1");
+        stage.def.rigid_count = 0;
+        stage.rod.radius = hair != 0 ? 4.9e-4 : 5.1e-4; // of a length of 0.4 m
+        options.floor_z = -0.006;
+        FilPicture bare = draw(&options, &stage);
+        options.floor = true;
+        FilPicture picture = draw(&options, &stage);
+        const int shadow = pixel_at(&options, &picture, 0.0, 0.0002, -0.006)[3];
+        CHECK(hair != 0 ? shadow > 45 && shadow < 70 : shadow > 85 && shadow < 115);
+        CHECK(pixel_at(&options, &picture, 0.0, -0.003, -0.006)[3] < 10);
+        int cover[2] = {0, 0};
+        for (int k = -10; k <= 10; k++) {
+            cover[0] += pixel_at(&options, &bare, 0.0, 0.0, 1e-4 * k)[3];
+            cover[1] += pixel_at(&options, &picture, 0.0, 0.0, 1e-4 * k)[3];
+        }
+        CHECK_NEAR(cover[1], cover[0], 0.03, 0.0);
+        fil_picture_destroy(&bare);
+        fil_picture_destroy(&picture);
+    }
+}
+
 // --- cameras -------------------------------------------------------------------------------------
 
 static void add_random_balls(FilExtent *extent, double (*balls)[4], int count, FilRandom *random) {
@@ -369,6 +556,75 @@ static void all_that_is_written_can_be_read(void) {
     fil_picture_destroy(&picture);
 }
 
+enum { LETTERS_WIDE = 240, LETTERS_TALL = 60 };
+
+// A text at (8, 8), 4 pixels a dot; to be destroyed.
+static FilPicture print_text(const char *text, double cover) {
+    FilPicture picture = {.pixels = NULL};
+    CHECK(fil_picture_create(LETTERS_WIDE, LETTERS_TALL, &picture, NULL) == FIL_OK);
+    memset(picture.pixels, 0, (size_t)4 * LETTERS_WIDE * LETTERS_TALL);
+    fil_picture_print(&picture, (const int[2]){8, 8}, 4, text,
+                      (FilPaint){.rgb = {230, 120, 20}, .cover = cover});
+    return picture;
+}
+
+// What is printed at tenths of a dot to the right of the text's beginning and above its line.
+static int ink_at(const FilPicture *picture, int x, int y) {
+    return picture->pixels[4 * ((8 + (70 - y) * 4 / 10) * LETTERS_WIDE + 8 + x * 4 / 10) + 3];
+}
+
+// Places where they have ink, and where the letter that they could be taken for has it.
+static void letters_look_like_themselves(void) {
+    static const struct {
+        const char *letter;
+        int on[4][2], off[3][2];
+    } all[] = {
+        {"0", {{1, 35}, {40, 25}, {21, 70}, {21, 1}}, {{21, 35}, {1, 68}, {41, 2}}},
+        {"1", {{26, 35}, {26, 68}, {18, 63}, {26, 2}}, {{10, 35}, {2, 2}, {40, 2}}},
+        {"2", {{21, 70}, {41, 50}, {19, 19}, {30, 1}}, {{2, 22}, {40, 20}, {20, 40}}},
+        {"3", {{20, 70}, {38, 53}, {40, 18}, {20, 1}}, {{2, 45}, {2, 25}, {20, 53}}},
+        {"4", {{32, 60}, {16, 44}, {20, 18}, {32, 4}}, {{2, 60}, {2, 2}, {20, 32}}},
+        {"5", {{20, 70}, {6, 55}, {41, 23}, {20, 1}}, {{40, 55}, {2, 28}, {20, 25}}},
+        {"6", {{1, 22}, {41, 22}, {21, 1}, {7, 50}}, {{40, 48}, {21, 22}, {40, 62}}},
+        {"7", {{20, 70}, {28, 35}, {15, 3}, {40, 68}}, {{4, 35}, {2, 2}, {40, 20}}},
+        {"8", {{4, 53}, {38, 53}, {1, 18}, {41, 18}}, {{21, 53}, {21, 18}, {2, 68}}},
+        {"9", {{1, 48}, {41, 48}, {21, 69}, {35, 20}}, {{1, 22}, {21, 48}, {2, 8}}},
+        {"b", {{0, 68}, {0, 10}, {40, 25}, {20, 1}}, {{39, 65}, {39, -15}, {20, 25}}},
+        {"d", {{38, 68}, {38, 10}, {0, 25}, {19, 1}}, {{1, 65}, {1, -15}, {20, 25}}},
+        {"p", {{0, -18}, {0, 40}, {40, 25}, {20, 50}}, {{39, -15}, {1, 65}, {20, 25}}},
+        {"q", {{38, -18}, {38, 40}, {0, 25}, {19, 50}}, {{1, -15}, {39, 65}, {20, 25}}},
+    };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        FilPicture picture = print_text(all[k].letter, 1.0);
+        for (int i = 0; i < 4; i++) {
+            CHECK(ink_at(&picture, all[k].on[i][0], all[k].on[i][1]) > 128);
+        }
+        for (int i = 0; i < 3; i++) {
+            CHECK(ink_at(&picture, all[k].off[i][0], all[k].off[i][1]) < 32);
+        }
+        fil_picture_destroy(&picture);
+    }
+}
+
+static void letters_stand_beside_each_other_and_text_is_as_wide_as_it_says(void) {
+    FilPicture one = print_text("b", 1.0), two = print_text("bb", 0.5);
+    const int wide = fil_picture_text_width(4, "bb") - fil_picture_text_width(4, "b");
+    CHECK(wide == 22); // a letter and a gap
+    int last = 0, unlike = 0;
+    for (int k = 0; k < LETTERS_WIDE * LETTERS_TALL; k++) {
+        const int x = k % LETTERS_WIDE, cover = two.pixels[4 * k + 3];
+        last = cover != 0 && x > last ? x : last;
+        unlike += x >= wide + 6 && abs(2 * cover - one.pixels[4 * (k - wide) + 3]) > 2;
+    }
+    CHECK(unlike == 0); // the second is the first, at half its cover
+    CHECK(abs(last + 1 - 8 - fil_picture_text_width(4, "bb")) <= 3);     // the pen is round
+    const unsigned char *ink = one.pixels + 4 * (32 * LETTERS_WIDE + 8); // of the stem
+    CHECK(ink[0] > ink[1] + 50 && ink[1] > ink[2] + 50);
+    CHECK(fil_picture_text_width(4, "\xc3\xa9") == fil_picture_text_width(4, "\x7f"));
+    fil_picture_destroy(&one);
+    fil_picture_destroy(&two);
+}
+
 static void films_are_known_by_their_names(void) {
     CHECK(fil_film_is_known("a/b.mp4") && fil_film_is_known("x.gif") &&
           fil_film_is_known("x.webm"));
@@ -385,6 +641,13 @@ static void films_are_known_by_their_names(void) {
     X(what_is_not_a_number_is_not_drawn)                                       \
     X(threads_do_not_show)                                                     \
     X(a_picture_can_be_stopped)                                                \
+    X(random_numbers_are_even)                                                 \
+    X(light_comes_from_a_disc_and_from_all_of_the_sky)                         \
+    X(a_ray_is_near_a_box_when_it_goes_through_it)                             \
+    X(a_shadow_falls_on_hair_where_it_should_and_ends_evenly)                  \
+    X(hair_sees_the_sky_on_the_side_that_is_seen)                              \
+    X(a_hair_is_lit_up_to_its_ends)                                            \
+    X(light_goes_through_hair_and_eyes_do_not)                                 \
     X(a_fitted_camera_sees_everything_and_is_as_near_as_can_be)                \
     X(a_flat_thing_is_not_seen_edge_on)                                        \
     X(a_camera_is_read_word_by_word)                                           \
@@ -393,6 +656,8 @@ static void films_are_known_by_their_names(void) {
     X(what_is_no_number_is_grey_and_what_is_outside_has_the_colour_of_the_end) \
     X(neighbours_have_different_colours)                                       \
     X(all_that_is_written_can_be_read)                                         \
+    X(letters_look_like_themselves)                                            \
+    X(letters_stand_beside_each_other_and_text_is_as_wide_as_it_says)          \
     X(films_are_known_by_their_names)
 
 CHECK_MAIN(TESTS)

@@ -28,23 +28,31 @@ static double norm(const double *v, int count) {
     return sqrt(sum);
 }
 
-// Points that lines join, and where each line ends.
-static void fill_lines(const FilResultDef *def, int64_t *connectivity, int64_t *offsets) {
-    int64_t used = 0;
-    for (int l = 0; l < def->line_count; l++) {
-        for (int i = 0; i < def->lines[l].point_count; i++) {
-            connectivity[used++] = def->lines[l].first_point + i;
-        }
-        offsets[l] = used;
-    }
-}
+// Lines as VTK has them: of two points or more. One of a single point it refuses, and then ends.
+typedef struct Lines {
+    size_t count, joined;
+    int64_t *connectivity; // points that are joined
+    int64_t *offsets;      // where each line ends
+} Lines;
 
-static int64_t count_joined(const FilResultDef *def) {
-    int64_t count = 0;
+static Lines make_lines(const FilResultDef *def, FilArena *scratch) {
+    size_t most = 0;
     for (int l = 0; l < def->line_count; l++) {
-        count += def->lines[l].point_count;
+        most += (size_t)def->lines[l].point_count;
     }
-    return count;
+    Lines lines = {.connectivity = FIL_NEW(scratch, int64_t, most),
+                   .offsets = FIL_NEW(scratch, int64_t, def->line_count)};
+    for (int l = 0; !scratch->failed && l < def->line_count; l++) {
+        const FilResultLine *line = &def->lines[l];
+        if (line->point_count < 2) {
+            continue;
+        }
+        for (int i = 0; i < line->point_count; i++) {
+            lines.connectivity[lines.joined++] = line->first_point + i;
+        }
+        lines.offsets[lines.count++] = (int64_t)lines.joined;
+    }
+    return lines;
 }
 
 typedef struct PointData {
@@ -86,6 +94,7 @@ static void print_array(FilFileWriter *writer, const Array *array, uint64_t *off
 
 static void print_head(FilFileWriter *writer, const FilExport *job, double time,
                        const Array *arrays, int array_count) {
+    const size_t line_count = arrays[LINES_FROM + 1].size / sizeof(int64_t);
     const uint16_t probe = 1;
     const bool little = *(const unsigned char *)&probe == 1;
     uint64_t offset = 0;
@@ -96,9 +105,9 @@ static void print_head(FilFileWriter *writer, const FilExport *job, double time,
                    "format=\"ascii\">%.17g</DataArray>\n</FieldData>\n",
                    little ? "LittleEndian" : "BigEndian", time);
     fil_file_print(writer,
-                   "<Piece NumberOfPoints=\"%d\" NumberOfVerts=\"0\" NumberOfLines=\"%d\" "
+                   "<Piece NumberOfPoints=\"%d\" NumberOfVerts=\"0\" NumberOfLines=\"%zu\" "
                    "NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n<Points>\n",
-                   job->def->point_count, job->def->line_count);
+                   job->def->point_count, line_count);
     for (int k = 0; k < array_count; k++) {
         if (k == LINES_FROM) {
             fil_file_print(writer, "</Points>\n<Lines>\n");
@@ -143,16 +152,15 @@ static int add_carried(FilExport *job, const FilFrame *frame, Array *arrays) {
 
 static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
     const FilResultDef *def = job->def;
-    const size_t n = (size_t)def->point_count, joined = (size_t)count_joined(def);
-    PointData data = {.radius = FIL_NEW(&job->scratch, float, n),
+    const size_t n = (size_t)def->point_count;
+    PointData data = {.radius = FIL_NEW_ZEROED(&job->scratch, float, n),
                       .speed = FIL_NEW(&job->scratch, float, n),
                       .curvature = FIL_NEW(&job->scratch, float, n),
                       .twist = FIL_NEW(&job->scratch, float, n),
                       .velocity = FIL_NEW(&job->scratch, float, 3 * n),
                       .s = FIL_NEW(&job->scratch, float, n),
                       .rod = FIL_NEW(&job->scratch, int, n)};
-    int64_t *connectivity = FIL_NEW(&job->scratch, int64_t, joined);
-    int64_t *offsets = FIL_NEW(&job->scratch, int64_t, def->line_count);
+    const Lines lines = make_lines(def, &job->scratch);
     FilFileWriter *writer = FIL_NEW(&job->scratch, FilFileWriter, 1);
     Array carried[3] = {0};
     const int carried_count = add_carried(job, frame, carried);
@@ -160,11 +168,10 @@ static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
         return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
     }
     fill_points(def, frame, &data);
-    fill_lines(def, connectivity, offsets);
     Array arrays[ARRAY_MAX] = {
         {"Points", "Float64", 3, 3 * n * sizeof(double), frame->position},
-        {"connectivity", "Int64", 1, joined * sizeof(int64_t), connectivity},
-        {"offsets", "Int64", 1, (size_t)def->line_count * sizeof(int64_t), offsets},
+        {"connectivity", "Int64", 1, lines.joined * sizeof(int64_t), lines.connectivity},
+        {"offsets", "Int64", 1, lines.count * sizeof(int64_t), lines.offsets},
         {"radius", "Float32", 1, n * sizeof(float), data.radius},
         {"speed", "Float32", 1, n * sizeof(float), data.speed},
         {"curvature", "Float32", 1, n * sizeof(float), data.curvature},

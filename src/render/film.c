@@ -22,6 +22,7 @@ struct FilFilm {
     char folder[FIL_PATH_MAX]; // of pictures; empty: ffmpeg
     bool force;
     int count;
+    bool refused; // ffmpeg took no more
     int width, height;
     FilFileWriter writer;
     pid_t child;
@@ -223,6 +224,7 @@ FilStatus fil_film_add(FilFilm *film, const FilPicture *picture, FilError *error
     }
     film->count++;
     if (!feed(film->pipe, picture->pixels, 4 * (size_t)film->width * (size_t)film->height)) {
+        film->refused = true;
         return fil_fail(error, FIL_E_IO, "%s: ffmpeg does not take picture %d: %s",
                         film->writer.path, film->count, strerror(errno));
     }
@@ -235,6 +237,9 @@ FilStatus fil_film_end(FilFilm *film, bool keep, FilError *error) {
         char line[160];
         bool fine = wait_for_child(film, keep);
         read_talk(film, line);
+        if (film->refused && line[0] == '\0') {
+            (void)snprintf(line, sizeof line, "it ended at picture %d", film->count);
+        }
         fine = fine && line[0] == '\0';
         status = fil_file_end(&film->writer, keep && fine, error);
         if (keep && !fine) {

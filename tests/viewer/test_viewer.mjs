@@ -856,8 +856,60 @@ async function curvesGoThroughTheirPointsWithoutCorners() {
     assert.deepEqual([...point], [...circle.subarray(6, 9)]);
 }
 
+/** viewer/src/painter.ts as it is, without a browser. */
+async function painterParts() {
+    const viewer = join(dirname(STAND_IN), "..");
+    const { buildSync } = createRequire(join(viewer, "package.json"))("esbuild");
+    const contents = 'export { PerspectiveCamera } from "three"; export { Painter } from "./painter"; export { light } from "./shade";';
+    const { outputFiles } = buildSync({ stdin: { contents, resolveDir: join(viewer, "src") }, bundle: true, write: false, format: "esm" });
+    return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+}
+
+/** What it draws of lines in 64 x 64 pixels, seen along y: the colour at a pixel, counted from the lower left. */
+function painted({ PerspectiveCamera, Painter, light }, lines) {
+    const camera = new PerspectiveCamera(90, 1, 0.1, 10);
+    camera.position.set(0, -1, 0);
+    camera.up.set(0, 0, 1);
+    camera.lookAt(0, 0, 0);
+    camera.updateMatrixWorld();
+    light.eye.value.set(0, -1, 0, 1);
+    light.pixel.value = 2 / 64;
+    const rod = (line) => ({ radius: line.radius, contactRadius: line.radius, ribbon: null });
+    const painter = new Painter({ rods: lines.map(rod), lines: lines.map((line, k) => [k, 2 * k, 2, line.radius]) });
+    const xyz = Float32Array.from(lines.flatMap(({ from, to }) => [...from, ...to]));
+    const colours = Uint32Array.from(lines.flatMap(({ colour }) => [colour, colour]));
+    painter.paint({ xyz, colours, isDrawn: () => true, selected: -1, thickness: 1, smooth: false, most: 1 }, camera, 64, 64);
+    const { data } = painter.mesh.material.uniforms.colours.value.image;
+    return (x, y) => [...data.subarray(4 * (64 * y + x), 4 * (64 * y + x) + 3)];
+}
+
+async function withoutAGraphicsCardTheNearerStrandIsInFront() {
+    const parts = await painterParts();
+    for (const radius of [1e-3, 0.1]) { // a pixel wide, and wider
+        const red = { from: [-0.5, 0, 0], to: [0.5, -0.6, 0], colour: 0x2020ff, radius };
+        const blue = { from: [0, 0.1, -0.5], to: [0, 0.1, 0.5], colour: 0xff2020, radius };
+        for (const lines of [[red, blue], [blue, red]]) {
+            const at = painted(parts, lines);
+            const [r, , b] = at(32, 32), [r2, , b2] = at(32, 24);
+            assert.ok(r > b && b2 > r2, `whichever is drawn first: ${at(32, 32)} where they cross, ${at(32, 24)} beside it`);
+        }
+    }
+}
+
+async function withoutAGraphicsCardTheSideTowardsTheLightIsBright() {
+    const parts = await painterParts();
+    const sum = (rgb) => rgb.reduce((a, b) => a + b);
+    for (const [x, z] of [[0.5, 0], [-0.5, 0], [0, 0.5], [0, -0.5], [0.4, 0.3], [-0.3, 0.4]]) { // light comes from above, and from the right
+        const at = painted(parts, [{ from: [-x, 0, -z], to: [x, 0, z], colour: 0x808080, radius: 0.2 }]);
+        const [dx, dy] = Math.abs(z) > Math.abs(x) ? [4, 0] : [0, 4];
+        const bright = sum(at(32 + dx, 32 + dy)), dark = sum(at(31 - dx, 31 - dy));
+        assert.ok(bright > dark + 30, `along ${x}, ${z}: ${bright} on the side of the light, ${dark} on the other`);
+    }
+}
+
 const TESTS = [
     curvesGoThroughTheirPointsWithoutCorners, aStallCostsPixelsOnlyForAWhile, slowPicturesKeepFewerPixels,
+    withoutAGraphicsCardTheNearerStrandIsInFront, withoutAGraphicsCardTheSideTowardsTheLightIsBright,
     theRodsAreWhereTheyShouldBe, playingGoesThroughTheFramesAndEnds, scrubbingAndSteppingShowTheFrame,
     hundredsOfHairsAreWhereTheyShouldBe, withACardToo, everyColourHasItsLegendAndChangesThePicture, aColourIsTheNumberThatItSays,
     blueSticksAndOrangeSlides, thinRodsCastShadows, theyDoWithACardToo, aRibbonIsFlatAndAsWideAsItIs, twoFingersComeCloser, theScaleBarIsAsLongAsItSays, aClickedRodShowsItsNumbersAndCurves, aClickedContactShowsItsCone,
