@@ -132,12 +132,16 @@ static inline uint32_t fil_reverse(uint32_t n) {
     return (n & 0x55555555u) << 1 | (n & 0xaaaaaaaau) >> 1;
 }
 
-/// Sample n of mask + 1, a power of two, in an order that the bits choose.
-static inline uint32_t fil_shuffle(uint32_t n, uint32_t mask, uint32_t bits) {
-    n = (n * (bits | 1) + (bits >> 8)) & mask;
-    n ^= n >> 2;
-    n = (n * (bits >> 16 | 1) + (bits >> 24)) & mask;
-    return n ^ n >> 1;
+/// Sample n of mask + 1, a power of two, in an order that the seed chooses: each round is one to one,
+/// lets low bits change high ones (the product) and high bits low ones (the shift).
+static inline uint32_t fil_shuffle(uint32_t n, uint32_t mask, uint32_t seed) {
+    const int half = mask > 0xff ? 5 : mask > 0xf ? 3 : 2;
+    for (int round = 0; round < 3; round++) {
+        seed = seed * 0x9e3779b1u + 0x7f4a7c15u;
+        n = (n * (seed >> 16 | 1) + (seed >> 8)) & mask;
+        n ^= n >> half;
+    }
+    return n;
 }
 
 /// A number in 0 .. 1 of 32 bits.

@@ -1,18 +1,20 @@
 // pace.ts - how fast pictures come, and how many pixels they may have for it.
 //
-// Where moving pictures come too slowly they get fewer pixels. A stall (a shader that is compiled, a
-// window that was hidden) looks the same at first, so more pixels are tried again once pictures come
-// quickly; each try that fails doubles the wait for the next, so that the picture does not flicker.
+// Where moving pictures come too slowly they get fewer pixels. Only those that follow each other at once
+// tell: who has nothing new to show waits. A stall (a shader that is compiled, a window that was hidden)
+// looks like slowness at first, so more pixels are tried again after a while; each try that fails doubles
+// that while, so that the picture does not flicker.
 const SCALES = [1, 0.7]; // of the number of pixels each way
-const SLOW_MS = 36, QUICK_MS = 25; // between two pictures; a screen of 60 Hz gives one in 17
+const SLOW_MS = 36; // between two pictures
 const MANY = 8; // pictures that are judged together
-const LONGEST_WAIT = 1024; // pictures
+const FIRST_WAIT = 4 * MANY, LONGEST_WAIT = 128 * MANY; // pictures with fewer pixels before more are tried
 
 export class Pace {
     private drawn: number[] = []; // times of the pictures of the last two seconds
+    private row: number[] = []; // of the last ones that followed each other at once
     private chosen = 0; // in SCALES
-    private since = 0; // pictures since it was chosen
-    private wait = 2 * MANY; // pictures with fewer pixels before more are tried
+    private since = 0; // pictures judged since it was chosen
+    private wait = FIRST_WAIT;
 
     /** When the last picture was drawn, ms. */
     get last(): number {
@@ -30,22 +32,28 @@ export class Pace {
         return n > 1 ? (1000 * (n - 1)) / (this.last - this.drawn[0]!) : 0;
     }
 
+    /** A picture was drawn. */
     note(now: number): void {
         this.drawn = this.drawn.filter((time) => now - time < 2000);
         this.drawn.push(now);
+        this.row = [...this.row.slice(1 - MANY), now];
     }
 
-    /** Before a picture that follows others: fewer pixels or more, by the mean of the last ones. */
+    /** There was time for a picture, and nothing new to show. */
+    rest(): void {
+        this.row = [];
+    }
+
+    /** Before a picture: fewer pixels or more, by the mean of the last ones. */
     judge(now: number): void {
-        const many = this.drawn.slice(-MANY);
-        if (many.length < MANY || ++this.since < MANY) {
+        if (this.row.length < MANY || ++this.since < MANY) {
             return;
         }
-        const mean = (now - many[0]!) / MANY;
-        if (mean > SLOW_MS && this.chosen + 1 < SCALES.length) {
+        const isSlow = (now - this.row[0]!) / MANY > SLOW_MS;
+        if (isSlow && this.chosen + 1 < SCALES.length) {
+            this.wait = this.since < FIRST_WAIT ? Math.min(2 * this.wait, LONGEST_WAIT) : FIRST_WAIT; // a try that failed, or a new stall
             this.choose(this.chosen + 1);
-            this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
-        } else if (mean < QUICK_MS && this.chosen > 0 && this.since >= this.wait) {
+        } else if (!isSlow && this.chosen > 0 && this.since >= this.wait) {
             this.choose(this.chosen - 1);
         }
     }
@@ -53,5 +61,6 @@ export class Pace {
     private choose(scale: number): void {
         this.chosen = scale;
         this.since = 0;
+        this.row = [];
     }
 }

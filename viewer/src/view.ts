@@ -324,6 +324,7 @@ export class View {
         const follows = ++this.turns < STILL_TURNS || start - this.pace.last < (this.frameGap < 1000 ? COMING_MS : STILL_MS);
         const moves = follows || (this.dirty && this.software); // an answer at once, and the best picture later
         if (!this.frame || !(this.dirty || (this.coarse && !moves))) {
+            this.pace.rest();
             return false;
         }
         this.turns = this.dirty ? 0 : Infinity;
