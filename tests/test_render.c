@@ -228,8 +228,8 @@ static void random_numbers_are_even(void) {
         for (source.query.sample = 0; source.query.sample < 256; source.query.sample++) {
             float u[2], v[2];
             other.query.sample = source.query.sample;
-            fil_draw_pair(&source, pair, u);
-            fil_draw_pair(&other, pair, v);
+            fil_draw_pair(&source, pair, 1, u);
+            fil_draw_pair(&other, pair, 1, v);
             seen[(int)(16.0f * u[0]) * 16 + (int)(16.0f * u[1])]++;
             changed += u[0] != v[0] && u[1] != v[1];
         }
@@ -241,11 +241,11 @@ static void random_numbers_are_even(void) {
     FilSource few = fil_source_make(&model, 5, 7);
     float last[2], next[2];
     for (few.query.sample = 0; few.query.sample < 7; few.query.sample++) {
-        fil_draw_pair(&few, 0, next);
+        fil_draw_pair(&few, 0, 1, next);
         for (uint32_t k = 0; k < few.query.sample; k++) {
             FilSource earlier = few;
             earlier.query.sample = k;
-            fil_draw_pair(&earlier, 0, last);
+            fil_draw_pair(&earlier, 0, 1, last);
             CHECK(last[0] != next[0]);
         }
     }
@@ -260,7 +260,7 @@ static void light_comes_from_a_disc_and_from_all_of_the_sky(void) {
     V3 sky = v3(0, 0, 0), light = v3(0, 0, 0);
     double wide = 0.0;
     for (source.query.sample = 0; source.query.sample < 1024; source.query.sample++) {
-        const V3 a = fil_towards_sky(&source, up), b = fil_towards_light(&source);
+        const V3 a = fil_towards_sky(&source, 1, up), b = fil_towards_light(&source);
         CHECK_NEAR(v3_norm(a), 1.0, 1e-5, 0.0);
         CHECK_NEAR(v3_norm(b), 1.0, 1e-5, 0.0);
         CHECK(v3_dot(a, up) >= 0.0f);

@@ -132,8 +132,8 @@ static inline uint32_t fil_reverse(uint32_t n) {
     return (n & 0x55555555u) << 1 | (n & 0xaaaaaaaau) >> 1;
 }
 
-/// Sample n of mask + 1, a power of two, in an order that the seed chooses: each round is one to one,
-/// lets low bits change high ones (the product) and high bits low ones (the shift).
+/// Sample n of mask + 1, a power of two, in an order that the seed chooses: each round is one to
+/// one, lets low bits change high ones (the product) and high bits low ones (the shift).
 static inline uint32_t fil_shuffle(uint32_t n, uint32_t mask, uint32_t seed) {
     const int half = mask > 0xff ? 5 : mask > 0xf ? 3 : 2;
     for (int round = 0; round < 3; round++) {

@@ -15,10 +15,10 @@ FilSource fil_source_make(const FilModel *model, uint32_t seed, int samples) {
 
 // --- random numbers ------------------------------------------------------------------------------
 
-void fil_draw_pair(const FilSource *source, uint32_t pair, float out[2]) {
+void fil_draw_pair(const FilSource *source, uint32_t pair, uint32_t every, float out[2]) {
     const uint32_t seed = source->query.seed;
     const uint32_t a = fil_hash2(seed, 3 * pair), b = fil_hash2(seed, 3 * pair + 1);
-    const uint32_t at = fil_shuffle(source->query.sample, source->query.mask, a);
+    const uint32_t at = fil_shuffle(source->query.sample / every, source->query.mask / every, a);
     uint32_t second = 0;
     for (uint32_t n = at, v = 1u << 31; n != 0; n >>= 1, v ^= v >> 1) {
         second ^= (n & 1) != 0 ? v : 0;
@@ -28,9 +28,9 @@ void fil_draw_pair(const FilSource *source, uint32_t pair, float out[2]) {
 }
 
 // A place in the unit disc.
-static void draw_disc(const FilSource *source, uint32_t pair, float out[2]) {
+static void draw_disc(const FilSource *source, uint32_t pair, uint32_t every, float out[2]) {
     float u[2];
-    fil_draw_pair(source, pair, u);
+    fil_draw_pair(source, pair, every, u);
     const float radius = sqrtf(u[0]), angle = 6.2831853f * u[1];
     out[0] = radius * cosf(angle);
     out[1] = radius * sinf(angle);
@@ -52,16 +52,16 @@ V3 fil_towards_light(const FilSource *source) {
     if (source->query.mask == 0) {
         return light;
     }
-    draw_disc(source, 1, disc);
+    draw_disc(source, 1, 1, disc);
     make_axes(light, &a, &b);
     return v3_unit(
         v3_more(v3_more(light, FIL_LIGHT_RADIUS * disc[0], a), FIL_LIGHT_RADIUS * disc[1], b));
 }
 
-V3 fil_towards_sky(const FilSource *source, V3 normal) {
+V3 fil_towards_sky(const FilSource *source, uint32_t every, V3 normal) {
     float disc[2];
     V3 a, b;
-    draw_disc(source, 2, disc);
+    draw_disc(source, 2, every, disc);
     make_axes(normal, &a, &b);
     const float rest = 1.0f - disc[0] * disc[0] - disc[1] * disc[1];
     const V3 up = v3_scale(sqrtf(larger(rest, 0.0f)), normal);

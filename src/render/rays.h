@@ -14,14 +14,14 @@ typedef struct FilSource {
 
 FilSource fil_source_make(const FilModel *model, uint32_t seed, int samples);
 
-/// Two numbers in 0 .. 1 for this sample; each use has a `pair` of its own.
-void fil_draw_pair(const FilSource *source, uint32_t pair, float out[2]);
+/// Two numbers in 0 .. 1, for each sample or for `every` so many; each use has a `pair` of its own.
+void fil_draw_pair(const FilSource *source, uint32_t pair, uint32_t every, float out[2]);
 
 /// A direction to somewhere on the key light; its middle where there is but one sample.
 V3 fil_towards_light(const FilSource *source);
 
 /// A direction to the half above, weighed by the cosine to the normal.
-V3 fil_towards_sky(const FilSource *source, V3 normal);
+V3 fil_towards_sky(const FilSource *source, uint32_t every, V3 normal);
 
 /// Does a ray come near anything at all? Most of those from the ground do not.
 bool fil_is_near(const FilModel *model, V3 from, V3 towards, float distance);

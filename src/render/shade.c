@@ -9,7 +9,7 @@
 // reflected at once, and a coloured one, shifted to the tip, from light that went through.
 //
 // Rays. Each sample looks for what is there, and from there to the light and the sky; hair knows
-// what it gets of them (sites.c).
+// what it gets of them (sites.c), and two samples of the ground share a ray to the sky.
 #include "rays.h"
 #include "sites.h"
 
@@ -25,6 +25,8 @@ typedef struct Context {
     V3 behind; // what there is where nothing is
     float size;
     bool clear; // nothing is near the pixel but the ground
+    bool has_open;
+    float open; // how much of the sky the ground saw last
 } Context;
 
 typedef struct Surface {
@@ -43,11 +45,11 @@ static float see_light(Context *c, V3 from, V3 towards) {
 }
 
 // What is near is lit too, and gives some of that back.
-static float see_sky(Context *c, V3 from, V3 normal, float distance) {
+static float see_sky(Context *c, V3 from, V3 normal, uint32_t every, float distance) {
     if (c->options->samples == 1) {
         return preview_sky;
     }
-    const V3 towards = fil_towards_sky(&c->source, normal);
+    const V3 towards = fil_towards_sky(&c->source, every, normal);
     return fil_is_blocked(&c->source, from, towards, distance * c->size) ? bounced : 1.0f;
 }
 
@@ -117,7 +119,7 @@ static V3 shade_at(Context *c, const Surface *at, V3 view) {
     const V3 light = fil_towards_light(&c->source);
     const bool dark = v3_dot(at->normal, c->model->light) < -FIL_LIGHT_RADIUS;
     const float lit = dark ? 0.0f : see_light(c, from, light);
-    return shade_surface(at, view, light, lit, see_sky(c, from, at->normal, 0.4f));
+    return shade_surface(at, view, light, lit, see_sky(c, from, at->normal, 1, 0.4f));
 }
 
 static void meet_strand(const FilModel *model, const struct RTCHit *hit, Surface *out) {
@@ -191,8 +193,11 @@ static FilPixel shade_plane(Context *c, const FilPlane *plane, V3 view, float de
     const float far = v3_norm(at) / c->size, fade = expf(-0.30f * far * far);
     const bool dark = c->options->background == FIL_BACKGROUND_DARK;
     const float lit = see_light(c, from, fil_towards_light(&c->source));
-    const float open = see_sky(c, from, plane->axis[2], 0.7f);
-    const float shadow = 1.0f - fade * (1.0f - (0.42f * open + 0.58f * lit));
+    if (!c->has_open || c->source.query.sample % 2 == 0) {
+        c->open = see_sky(c, from, plane->axis[2], 2, 0.7f);
+        c->has_open = true;
+    }
+    const float shadow = 1.0f - fade * (1.0f - (0.42f * c->open + 0.58f * lit));
     const float grid = plane->grid > 0.0f ? fade * draw_grid(c, plane, at, depth) : 0.0f;
     if (c->options->background == FIL_BACKGROUND_NONE) {
         return (FilPixel){.cover = 0.75f * (1.0f - shadow)};
@@ -311,7 +316,7 @@ FilPixel fil_shade_pixel(const FilModel *model, const FilRenderOptions *options,
         float place[2] = {0.5f, 0.5f};
         c.source.query.sample = (uint32_t)done;
         if (options->samples > 1) {
-            fil_draw_pair(&c.source, 0, place);
+            fil_draw_pair(&c.source, 0, 1, place);
         }
         const FilPixel one = trace(&c, at[0] + filter_radius * wide * tent(place[0]),
                                    at[1] + filter_radius * tall * tent(place[1]));

@@ -109,12 +109,12 @@ static FilSeen look_around(const FilModel *model, const FilRenderOptions *option
     for (int k = 0; k < rays; k++) {
         source.query.sample = (uint32_t)k;
         sum.light += fil_is_blocked(&source, from, fil_towards_light(&source), INFINITY) ? 0 : 1;
-        if (samples > 1) {
-            const V3 up = fil_towards_sky(&source, normal);
+        if (samples > 1 && k % 2 == 0) { // of the sky, which says less, half as many
+            const V3 up = fil_towards_sky(&source, 2, normal);
             sum.sky += fil_is_blocked(&source, from, up, near_part * size) ? 0 : 1;
         }
     }
-    return (FilSeen){sum.light / (float)rays, sum.sky / (float)rays};
+    return (FilSeen){sum.light / (float)rays, sum.sky / (float)((rays + 1) / 2)};
 }
 
 // From the start of a step, or from the end of the piece, which is the start of the next one.
