@@ -114,7 +114,8 @@ static FilSeen look_around(const FilModel *model, const FilRenderOptions *option
             sum.sky += fil_is_blocked(&source, from, up, near_part * size) ? 0 : 1;
         }
     }
-    return (FilSeen){sum.light / (float)rays, sum.sky / (float)((rays + 1) / 2)};
+    const int of_sky = (rays + 1) / 2;
+    return (FilSeen){sum.light / (float)rays, sum.sky / (float)of_sky};
 }
 
 // From the start of a step, or from the end of the piece, which is the start of the next one.
