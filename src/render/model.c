@@ -21,6 +21,11 @@ V3 fil_colour_linear(const double rgb[3]) {
     return v3((float)decode(rgb[0]), (float)decode(rgb[1]), (float)decode(rgb[2]));
 }
 
+float fil_model_pixel(const FilModel *model, V3 place) {
+    const float depth = v3_dot(v3_sub(place, model->eye), model->forward);
+    return model->pixel * fmaxf(fabsf(depth), 1e-6f);
+}
+
 static void filter_strand(const struct RTCFilterFunctionNArguments *args) {
     FilQuery *query = (FilQuery *)args->context;
     const struct RTCHit *hit = (const struct RTCHit *)args->hit; // rays go one by one

@@ -3,7 +3,7 @@
 // Rays to the light and to the sky are what a picture of hair takes most of its time for, and what
 // makes it noisy: each tells yes or no, and neighbouring samples, on the same hair, ask again. Here
 // sites lie a few pixels apart along each hair, some rays from each tell what part of light and sky
-// it sees, and between two sites what is seen changes evenly: a third of the rays, and less noise.
+// it sees, and between two sites what is seen changes evenly: a fifth of the rays, and less noise.
 //
 // A hair does not shade itself near by, with all the fibres of its wisp: what is seen from the
 // middle of a fibre would say little of the light on its sides. What its own shade does, shade.c

@@ -117,11 +117,6 @@ static V3 cubic_tangent(const Cubic *c, float t) {
     return v3_unit(d);
 }
 
-float fil_model_pixel(const FilModel *model, V3 place) {
-    const float depth = v3_dot(v3_sub(place, model->eye), model->forward);
-    return model->pixel * fmaxf(fabsf(depth), 1e-6f);
-}
-
 // Pieces for a cubic: a chord is off by at most 1/8 of the second derivative, which here is at
 // most 2 max(|3 (q - p) - 2 m - n|, |3 (q - p) - m - 2 n|).
 static int count_pieces(const FilModel *model, const Cubic *c) {
@@ -254,7 +249,6 @@ static void fill_fibre(FilModel *model, const Source *from, const Line *line, co
                 out->flags[p] = RTC_CURVE_FLAG_NEIGHBOR_LEFT | RTC_CURVE_FLAG_NEIGHBOR_RIGHT;
                 out->pieces[p] = (FilPiece){.line = k,
                                             .name = fil_hash2((uint32_t)k, (uint32_t)fibre),
-                                            .thick = (float)(2.2 * (brush->spread + brush->radius)),
                                             .hair = brush->hair};
             }
             put_vertex(model, out, &cubic, t, brush->radius);
@@ -264,6 +258,7 @@ static void fill_fibre(FilModel *model, const Source *from, const Line *line, co
         for (int end = 0; end < 2; end++) {
             const float drawn = out->vertex[out->first[p] + (unsigned)end][3];
             out->pieces[p].cover[end] = (float)brush->radius / drawn;
+            out->pieces[p].thick = 3.0f * ((float)brush->spread + drawn);
         }
     }
     out->flags[start] &= (unsigned char)~RTC_CURVE_FLAG_NEIGHBOR_LEFT;
