@@ -217,6 +217,24 @@ def faded_hairs_behind_each_other_cover_evenly():
     assert noise < 5 and min(sums) > 200, (noise, min(sums))
 
 
+def a_rope_far_off_does_not_change_hair():
+    """Round pieces for the rope are round pieces for all, and hair of a pixel looks as before."""
+    light = []
+    for radius in "1 mm", "20 mm":
+        scene = json.loads(json.dumps(HAIR))
+        scene["hairs"][0]["rod"]["contact_radius"] = "0.5 mm"
+        scene["rods"] = [{"name": "rope", "model": "helix", "elements": 2, "material": "hair",
+                          "length": "1 m", "radius": radius,
+                          "root": {"at": [0, 5, 0], "along": [0, 0, 1]}}]
+        shutil.rmtree("run", ignore_errors=True)
+        make_run(scene)
+        works("render", "run", "-o", "x.png", "--force", "--no-ground", "--size", "256x144",
+              "--camera", "eye=0.1,-0.8,0.3 target=0,0,0 fov=35")
+        dark = [g for row in greys("x.png") for g in row if g < 190]
+        light.append(sum(dark) / len(dark))
+    assert abs(light[1] / light[0] - 1) < 0.003, light
+
+
 def nothing_is_overwritten_unless_forced():
     make_run()
     small = ("--size", "32x32", "--samples", "1")

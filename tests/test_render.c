@@ -340,6 +340,24 @@ static void a_shadow_falls_on_hair_where_it_should_and_ends_evenly(void) {
     fil_picture_destroy(&picture);
 }
 
+// The fibres of a wisp lie side by side in the light, and none is dark because of another.
+static void the_fibres_of_a_wisp_do_not_shade_each_other(void) {
+    Stage stage;
+    FilRenderOptions options = hair_options(&stage, "eye=0,-1.17,0 target=0,0,0 fov=1");
+    stage.def.rigid_count = 0;
+    stage.rod.contact_radius = 4e-3;
+    options.wisps = true;
+    FilPicture picture = draw(&options, &stage);
+    int seen = 0, dark = 0;
+    for (int k = 0; k < picture.width * picture.height; k++) {
+        const unsigned char *pixel = picture.pixels + 4 * (size_t)k;
+        seen += pixel[0] > pixel[2] + 15; // brown
+        dark += pixel[0] > pixel[2] + 15 && pixel[0] < 110;
+    }
+    CHECK(seen > 3000 && dark < seen / 4); // those that turn away from it
+    fil_picture_destroy(&picture);
+}
+
 static double light_beside_box(double x, double y, double z) {
     Stage stage;
     const FilRenderOptions options = hair_options(&stage, "eye=0,-1.17,0 target=0,0,0 fov=1");
@@ -645,6 +663,7 @@ static void films_are_known_by_their_names(void) {
     X(light_comes_from_a_disc_and_from_all_of_the_sky)                         \
     X(a_ray_is_near_a_box_when_it_goes_through_it)                             \
     X(a_shadow_falls_on_hair_where_it_should_and_ends_evenly)                  \
+    X(the_fibres_of_a_wisp_do_not_shade_each_other)                            \
     X(hair_sees_the_sky_on_the_side_that_is_seen)                              \
     X(a_hair_is_lit_up_to_its_ends)                                            \
     X(light_goes_through_hair_and_eyes_do_not)                                 \
