@@ -223,7 +223,7 @@ const CliVerb cli_bench = {
         "number of contacts, threads, the table of Bertails-Descoubes and others (2011), global "
         "Newton against nu, and the guess that new contacts start from. It takes --table, --scene, "
         "--quick, --json, --threads, --steps, --seconds and --tol.",
-    .examples = "filum bench friction --quick\tall tables, in less than a minute\n"
+    .examples = "filum bench friction --quick\tall tables, each cut short\n"
                 "filum bench friction problems/ --table auto --json\tfor a script\n"
                 "filum bench friction problems/ --rivals\tbeside Siconos\n"
                 "filum bench rods --quick\trods\n"

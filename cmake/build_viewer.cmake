@@ -1,4 +1,5 @@
-# Makes BUILD/index.html from the viewer in SOURCE, with npm; from INSTEAD when that fails.
+# Makes BUILD/index.html from the viewer in SOURCE, with npm; when that fails, from INSTEAD, and
+# BUILD/failed.txt, for which the next configure has it tried again.
 #   cmake -DSOURCE=... -DBUILD=... -DNPM=... -DINSTEAD=... -P build_viewer.cmake
 set(work ${BUILD}/work)
 file(REMOVE_RECURSE ${work}/src)
@@ -28,8 +29,9 @@ if(result EQUAL 0 AND EXISTS ${work}/dist/index.html)
   configure_file(${work}/dist/index.html ${BUILD}/index.html COPYONLY)
   file(TOUCH ${BUILD}/index.html)
 else()
-  message(WARNING "The viewer could not be built, and is left out of the program (delete ${BUILD} "
-                  "and build again to try once more). npm said: ${output}")
+  message(WARNING "The viewer could not be built, and is left out of the program; `make build` tries "
+                  "again. npm said: ${output}")
+  file(WRITE ${BUILD}/failed.txt "${output}")
   configure_file(${INSTEAD} ${BUILD}/index.html COPYONLY)
   file(TOUCH ${BUILD}/index.html)
 endif()

@@ -1,15 +1,15 @@
 # Solvers that tests and benchmarks compare with, where they are installed: LAPACKE on OpenBLAS, KLU,
 # CHOLMOD and UMFPACK (GPL: never in the library). Defines HAVE_LAPACKE, HAVE_KLU, HAVE_CHOLMOD and
-# HAVE_UMFPACK.
-find_path(LAPACKE_INCLUDE_DIR lapacke.h)
-find_library(LAPACKE_LIBRARY lapacke)
-find_library(OPENBLAS_LIBRARY openblas)
-find_path(KLU_INCLUDE_DIR klu.h PATH_SUFFIXES suitesparse)
-find_library(KLU_LIBRARY klu)
-find_path(CHOLMOD_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse)
-find_library(CHOLMOD_LIBRARY cholmod)
-find_path(UMFPACK_INCLUDE_DIR umfpack.h PATH_SUFFIXES suitesparse)
-find_library(UMFPACK_LIBRARY umfpack)
+# HAVE_UMFPACK. NO_CACHE: what is missing or there today is looked for again by the next configure.
+find_path(LAPACKE_INCLUDE_DIR lapacke.h NO_CACHE)
+find_library(LAPACKE_LIBRARY lapacke NO_CACHE)
+find_library(OPENBLAS_LIBRARY openblas NO_CACHE)
+find_path(KLU_INCLUDE_DIR klu.h PATH_SUFFIXES suitesparse NO_CACHE)
+find_library(KLU_LIBRARY klu NO_CACHE)
+find_path(CHOLMOD_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse NO_CACHE)
+find_library(CHOLMOD_LIBRARY cholmod NO_CACHE)
+find_path(UMFPACK_INCLUDE_DIR umfpack.h PATH_SUFFIXES suitesparse NO_CACHE)
+find_library(UMFPACK_LIBRARY umfpack NO_CACHE)
 
 function(filum_link_oracles target)
   foreach(oracle LAPACKE KLU CHOLMOD UMFPACK)

@@ -461,11 +461,15 @@ def bench_measures_the_rods():
     done = run("bench", "rods", "--quick", "--json", timeout=280)
     found = rows(done)
     curves = os.path.exists(os.path.join(os.path.dirname(FILUM), "bench", "filum-curve-bench"))
-    assert done.returncode == 0 and (done.err == "" if curves else "make bench" in done.err), done.err
+    told = done.err.splitlines()
+    absent = [line for line in told if line.startswith("built without ")]  # optional rivals
+    assert done.returncode == 0 and (told == absent if curves else "make bench" in done.err), done.err
     steps = [row for row in found if row.get("table") == "step"]
     assert {row["model"] for row in steps} == {"helix", "clothoid", "der", "corde", "chain"}
     assert all(row["us_per_element"] > 0 and row["iterations"] >= 1 for row in steps)
     assert {"real-time", "many", "second"} < {row.get("table") for row in found}
+    if absent:
+        raise Skip("; ".join(absent))
 
 
 def rivals_play_where_they_are_built():

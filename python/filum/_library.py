@@ -17,7 +17,7 @@ DEBIAN = "on Debian: apt-get install python3-cffi python3-numpy, and run /usr/bi
 
 try:
     importlib.import_module("numpy")  # found out here, once, with a sentence that helps
-    from cffi import FFI
+    from cffi import FFI, FFIError
 except ImportError as error:
     raise ImportError(f"filum needs NumPy and cffi, and {sys.executable} has no {error.name}; "
                       f"{DEBIAN}") from error
@@ -67,7 +67,7 @@ def _load() -> Any:
             continue
         try:
             version = ffi.string(library.fil_version()).decode()
-        except (AttributeError, ffi.error) as error:
+        except NO_SUCH_SYMBOL as error:
             raise ImportError(f"{path} is not the library of Filum: {error}") from error
         if version != VERSION:
             raise ImportError(f"{path} is version {version} of Filum; this package is {VERSION}")
@@ -79,10 +79,12 @@ def _load() -> Any:
 def _end_threads() -> None:
     """Before a fork: the threads of OpenMP do not come along, and a child that waits for them, in
     a Pool of multiprocessing for example, waits for ever. New ones are made when needed."""
-    with contextlib.suppress(AttributeError, ffi.error):
+    with contextlib.suppress(*NO_SUCH_SYMBOL):
         lib.omp_pause_resource_all(2)  # omp_pause_hard
 
 
 ffi: Any = _parsed()
+# what a library says that has no such function, whether its names were parsed beforehand or now
+NO_SUCH_SYMBOL = (AttributeError, getattr(ffi, "error", FFIError))
 lib: Any = _load()
 os.register_at_fork(before=_end_threads)
