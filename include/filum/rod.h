@@ -283,11 +283,12 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_equilibrium(FilRod *rod,
 typedef struct FilStability {
     /// Smallest eigenvalue of the Hessian of the energy on the free directions, relative to the
     /// elastic stiffness: 1 for a rod without load that is held, 0 when a motion costs nothing (a
-    /// rod that may move or turn as a whole), below 0 when one frees energy. A torque fixed in
-    /// space has no energy: with one, above 0 it is the least force that a motion takes relative to
-    /// the elastic one (a singular value), below 0 how fast the rod, moving slowly against its
-    /// internal damping, leaves (the real part of an eigenvalue). The same in all models as they
-    /// converge.
+    /// rod that may move or turn as a whole: such motions are counted from how the rod is held and
+    /// what acts on it, so that it is 0 and not round-off), below 0 when one frees energy. A torque
+    /// fixed in space has no energy: with one, above 0 it is the least force that a motion takes
+    /// relative to the elastic one (a singular value), below 0 how fast the rod, moving slowly
+    /// against its internal damping, leaves (the real part of an eigenvalue). The same in all
+    /// models as they converge.
     double smallest_eigenvalue;
     double residual; ///< how far the shape is from an equilibrium
     /// It is an equilibrium (residual <= 1e-6), and the rod comes back to it when it moves slowly;
@@ -300,9 +301,9 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_stability(FilRod *rod, FilStability *st
                                                    FilError *error);
 
 /// The lowest `count` natural frequencies of small vibrations about the present shape, without
-/// damping: rad/s, rising. The shape must be an equilibrium (residual at most 1e-6) from which
-/// every motion costs energy. `count` is at most the degrees of freedom that are not held. Of a
-/// torque, under which vibrations are not natural ones, the symmetric part is taken.
+/// damping: rad/s, rising, 0 for each motion that costs nothing. The shape must be what
+/// fil_rod_stability() calls stable. `count` is at most the degrees of freedom that are not held.
+/// Of a torque, under which vibrations are not natural ones, the symmetric part is taken.
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_frequencies(FilRod *rod, int count, double *frequencies,
                                                      FilError *error);
 

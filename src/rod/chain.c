@@ -42,4 +42,4 @@ static FilStatus create(FilRod *rod, const double *start, FilError *error) {
     return fil_nodal_create(rod, 3, start, error);
 }
 
-const FilRodTable fil_rod_chain = FIL_NODAL_TABLE("chain", false, create, check_natural);
+const FilRodTable fil_rod_chain = FIL_NODAL_TABLE("chain", false, create, check_natural, NULL);

@@ -109,6 +109,9 @@ void fil_corde_free_gradient(const FilRod *rod, double *out);
 void fil_corde_hessian(const FilRod *rod, double *out);
 void fil_corde_stiffness(const FilRod *rod, double *out);
 void fil_corde_mass(const FilRod *rod, double *out);
+void fil_corde_rigid_rates(const FilRod *rod, const double velocity[3], const double spin[3],
+                           double *rates);
+void fil_corde_axial_rates(const FilRod *rod, double *rates);
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 void fil_corde_solve(const FilRod *rod, double *x);
 void fil_corde_solve_columns(const FilRod *rod, int count, double *x);

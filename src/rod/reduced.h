@@ -170,6 +170,11 @@ void fil_reduced_mass(const FilRod *rod, double *mass);
 double fil_reduced_largest_step(const FilRod *rod);
 void fil_reduced_hold_shape(FilRod *rod);
 
+// --- reduced_whole.c -----------------------------------------------------------------------------
+void fil_reduced_rigid_rates(const FilRod *rod, const double velocity[3], const double spin[3],
+                             double *rates);
+void fil_reduced_axial_rates(const FilRod *rod, double *rates);
+
 // --- reduced_force.c -----------------------------------------------------------------------------
 void fil_reduced_tip_force(const FilRod *rod, const FilRodPast *past, double force[3]);
 
@@ -206,7 +211,8 @@ void fil_composite_solve(const FilRod *rod, double *x);
         .tip_force = fil_reduced_tip_force, .end_rows = fil_reduced_end_rows,                     \
         .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                         \
         .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                         \
-        .stiffness = fil_reduced_stiffness, .mass = fil_reduced_mass,                             \
+        .stiffness = fil_reduced_stiffness, .rigid_rates = fil_reduced_rigid_rates,               \
+        .axial_rates = fil_reduced_axial_rates, .mass = fil_reduced_mass,                         \
         .largest_step = fil_reduced_largest_step, .refresh = fil_reduced_refresh,                 \
         .hold_shape = fil_reduced_hold_shape,                                                     \
     }

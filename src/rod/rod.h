@@ -193,6 +193,14 @@ struct FilRodTable {
     void (*hessian)(const FilRod *rod, double *hessian);
     void (*stiffness)(const FilRod *rod, double *stiffness);
 
+    // The velocity v of a rigid motion: `velocity` of the root, `spin` about it, world axes; what
+    // the coordinates hold is left out.
+    void (*rigid_rates)(const FilRod *rod, const double velocity[3], const double spin[3],
+                        double *rates);
+    // That of all sections turning about their tangents at 1 rad/s, the centreline at rest. NULL:
+    // sections have no frames.
+    void (*axial_rates)(const FilRod *rod, double *rates);
+
     // The mass matrix, dense symmetric.
     void (*mass)(const FilRod *rod, double *mass);
 
@@ -258,11 +266,6 @@ double fil_rod_row_softness(const FilRod *rod, const double *S);
 /// follow, as a straight one along its axis, is taken out as far as a step goes: see step.c.
 void fil_rod_mend_ends(const FilRod *rod, double dt, const double *S, const double *error,
                        double *x);
-
-/// The Hessian of the potential energy at the present shape, the forces that hold the ends among
-/// the loads: dense symmetric, [dof_count][dof_count]; and how far the shape is from an equilibrium
-/// (statics.c). May fail for want of memory.
-FilStatus fil_statics_hessian(FilRod *rod, double *H, double *residual, FilError *error);
 
 /// x, the step A^-1 rhs without the rows that hold the ends, becomes the step with them;
 /// rod->before is the velocity at its start. Returns how far from where they are held the ends will
