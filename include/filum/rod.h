@@ -217,6 +217,19 @@ typedef struct FilRodEnergy {
 
 FIL_API void fil_rod_energy(const FilRod *rod, FilRodEnergy *energy);
 
+/// Linear (kg m/s) and angular momentum (kg m^2/s) about the place `about` (m).
+FIL_API void fil_rod_momentum(const FilRod *rod, const double about[3], double linear[3],
+                              double angular[3]);
+
+/// What holds the root (`tip` false) or the tip does to the rod: a force (N) on the end and a
+/// moment (N m) about it, world axes; 0 for an end that is free. After a step it is that of the
+/// step (of its last part, where it was taken in parts); otherwise the velocities are left out, and
+/// at an equilibrium it is exact to the residual: it comes from the balance of the whole rod, and
+/// where both ends are held from that of the forces at the tip, too. A helix or clothoid straight
+/// between two ends does not know what pulls at them along it, which is left at 0. A rod of a world
+/// is asked for by fil_world_reaction(), which knows what touches it.
+FIL_API void fil_rod_reaction(const FilRod *rod, bool tip, double force[3], double moment[3]);
+
 /// The state as one array: what a checkpoint saves. It fits rods of the same definition.
 FIL_API int fil_rod_state_count(const FilRod *rod);
 FIL_API void fil_rod_get_state(const FilRod *rod, double *state);

@@ -98,6 +98,12 @@ void fil_nodal_mass(const FilRod *rod, double *mass);
 void fil_nodal_rigid_rates(const FilRod *rod, const double velocity[3], const double spin[3],
                            double *rates);
 void fil_nodal_axial_rates(const FilRod *rod, double *rates);
+void fil_nodal_momentum(const FilRod *rod, const double *state, const double about[3],
+                        double linear[3], double angular[3]);
+void fil_nodal_body_wrench(const FilRod *rod, const double about[3], double force[3],
+                           double moment[3]);
+void fil_nodal_tip_reaction(const FilRod *rod, const FilRodPast *past, double force[3],
+                            double moment[3]);
 FilStatus fil_nodal_check_natural(const FilRod *rod, int element, const double kappa[3],
                                   FilError *error);
 double fil_nodal_largest_step(const FilRod *rod);
@@ -195,8 +201,10 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .elastic_at = fil_nodal_elastic_at, .edge_tension = fil_nodal_edge_tension,               \
         .energy = fil_nodal_energy, .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian, \
         .stiffness = fil_nodal_stiffness, .rigid_rates = fil_nodal_rigid_rates,                   \
-        .axial_rates = axial, .mass = fil_nodal_mass, .check_natural = natural,                   \
-        .largest_step = fil_nodal_largest_step, .refresh = fil_nodal_refresh,                     \
+        .axial_rates = axial, .momentum = fil_nodal_momentum,                                     \
+        .body_wrench = fil_nodal_body_wrench, .tip_reaction = fil_nodal_tip_reaction,             \
+        .mass = fil_nodal_mass, .check_natural = natural, .largest_step = fil_nodal_largest_step, \
+        .refresh = fil_nodal_refresh,                                                             \
     }
 
 #endif

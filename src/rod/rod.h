@@ -76,7 +76,11 @@ struct FilRod {
     double *rows, *columns;                         // [row_count][dof_count]: C and A^-1 C^T
     double *row_inverse;                            // [row_count][row_count]: (C A^-1 C^T)^+
     double *saved, *origin;                         // [state_count]
-    FilStatus step_status;                          // of the last step in fil_rods_step()
+    // the last step, or its last part, began at `saved`, when revision was past_revision, and took
+    // past_dt; 0: there was none
+    double past_dt;
+    unsigned past_revision;
+    FilStatus step_status; // of the last step in fil_rods_step()
 };
 
 // A section of a rod.
@@ -86,7 +90,8 @@ typedef struct FilRodPlace {
 } FilRodPlace;
 
 // What a rod came from: its state when the last step began, and how long that was; no state: it is
-// taken to stay as it moves. `next` gives what pushes it besides its loads, one after the other.
+// taken to stay as it moves. `next` gives what pushes it besides its loads, one after the other,
+// and from the first one on again when it has returned false.
 typedef struct FilRodPast {
     const double *state; // [state_count] or NULL
     double dt;           // s
@@ -174,9 +179,17 @@ struct FilRodTable {
     double (*elastic_at)(const FilRod *rod, int element, double u);
     // N: how an element is stretched. NULL: nothing stretches, tension follows from balance.
     double (*edge_tension)(const FilRod *rod, int element);
-    // The force of what holds the tip, N, from the balance of the rod; 0 where nothing does, or it
-    // cannot be known. NULL with edge_tension().
-    void (*tip_force)(const FilRod *rod, const FilRodPast *past, double force[3]);
+    // Force and moment of what holds the tip, N and N m, from the balance of what is next to it; 0
+    // where nothing does, or it cannot be known.
+    void (*tip_reaction)(const FilRod *rod, const FilRodPast *past, double force[3],
+                         double moment[3]);
+
+    // Linear and angular momentum about the place `about`, of this state of the rod.
+    void (*momentum)(const FilRod *rod, const double *state, const double about[3],
+                     double linear[3], double angular[3]);
+    // What gravity and drag do to the rod as a whole: force, and moment about the place.
+    void (*body_wrench)(const FilRod *rod, const double about[3], double force[3],
+                        double moment[3]);
 
     // Rows C that hold the ends beyond what the coordinates already hold: C dx = -error brings the
     // configuration to where the ends are held at `time`. Writes C (row-major, row_count of the
@@ -227,6 +240,15 @@ void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info);
 /// Take the step with the velocity v+ of its end; the rod stays as it was when that would leave the
 /// range of numbers.
 FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilError *error);
+
+// --- the rod as a whole (whole.c) ----------------------------------------------------------------
+
+/// Force and moment of what holds the root or the tip, after the last step that `past` knows.
+void fil_rod_find_reaction(const FilRod *rod, const FilRodPast *past, bool tip, double force[3],
+                           double moment[3]);
+/// Add a wrench, a force at a place and a moment, to one about another place.
+void fil_rod_add_wrench(const double about[3], const double place[3], const double force[3],
+                        const double moment[3], double sum[2][3]);
 
 // --- shared small parts --------------------------------------------------------------------------
 

@@ -481,6 +481,7 @@ FilStatus fil_rod_equilibrium(FilRod *rod, const FilStaticsSettings *settings, F
         *result = (FilStaticsInfo){0};
         rod->table->stop(rod);
         iterate(&s, used, result);
+        rod->past_dt = 0.0; // it is at rest
     }
     fil_arena_destroy(&arena);
     return status;

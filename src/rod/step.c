@@ -300,6 +300,8 @@ FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilE
     if (rod->growth != 0.0) {
         fil_rod_grow_to(rod, length);
     }
+    rod->past_dt = dt;
+    rod->past_revision = rod->revision;
     return FIL_OK;
 }
 

@@ -161,12 +161,12 @@ static void push_tip(const Forces *forces, int body) {
     const FilRod *rod = of->self;
     Pushes pushes = {.world = world, .body = body};
     FilRodPast past = {.dt = world->past.dt, .next = next_push, .context = &pushes};
-    double force[3];
+    double force[3], moment[3];
     if (of->island == 0 && world->past.states != NULL && past.dt > 0.0 &&
         of->first_point < world->past.point_count) {
         past.state = world->past.states + of->first_state;
     }
-    rod->table->tip_force(rod, &past, force);
+    rod->table->tip_reaction(rod, &past, force, moment);
     push_rod(forces, of, rod->state[1], 1.0, force);
 }
 
