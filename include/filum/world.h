@@ -270,6 +270,13 @@ typedef struct FilContact {
 /// world and lives until the next step.
 FIL_API const FilContact *fil_world_contacts(const FilWorld *world, int *count);
 
+/// What holds the root (`tip` false) or the tip of a rod does to it, as fil_rod_reaction() says,
+/// contacts, joints and the hand taken into account: of the last step, or of its last part. Right
+/// after fil_world_set_state() that of the rods at rest.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_reaction(const FilWorld *world, int rod, bool tip,
+                                                    double force[3], double moment[3],
+                                                    FilError *error);
+
 /// Kinetic and potential energy of all bodies, J.
 FIL_API void fil_world_energy(const FilWorld *world, FilRodEnergy *energy);
 

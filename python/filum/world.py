@@ -102,9 +102,10 @@ class Rod(Handle):
         return f" of {self.element_count} elements, {self.length:g} m long"
 
     @classmethod
-    def _in(cls, pointer: Any, world: "World") -> "Rod":
+    def _in(cls, pointer: Any, world: "World", number: int) -> "Rod":
         rod = cls.__new__(cls)
         Handle.__init__(rod, pointer, None, world, world._memory)
+        rod._number = number
         return rod
 
     def destroy(self) -> None:
@@ -200,6 +201,25 @@ class Rod(Handle):
     def energy(self) -> Any:
         """FilRodEnergy, J."""
         return value_of("FilRodEnergy", self._ask, lib.fil_rod_energy)
+
+    def momentum(self, about: Vector = (0, 0, 0)) -> Tuple[np.ndarray, np.ndarray]:
+        """Linear (kg m/s) and angular momentum (kg m^2/s) about a place (m)."""
+        linear, angular = np.zeros(3), np.zeros(3)
+        with self._looking() as rod:
+            lib.fil_rod_momentum(rod, vector(about, "about"), ffi.from_buffer("double[]", linear),
+                                 ffi.from_buffer("double[]", angular))
+        return linear, angular
+
+    def reaction(self, tip: bool = False) -> Tuple[np.ndarray, np.ndarray]:
+        """What holds the root, or the tip, does to the rod: force (N) on the end and moment (N m)
+        about it; of the last step, or at rest. In a world with all that touches the rod."""
+        if self._owner is not None:
+            return self._owner.reaction(self._number, tip)
+        force, moment = np.zeros(3), np.zeros(3)
+        with self._looking() as rod:
+            lib.fil_rod_reaction(rod, tip, ffi.from_buffer("double[]", force),
+                                 ffi.from_buffer("double[]", moment))
+        return force, moment
 
     @property
     def state(self) -> np.ndarray:
@@ -520,7 +540,7 @@ class World(Handle):
         pointer = self._ask(lib.fil_world_rod, rod)
         if pointer == ffi.NULL:
             raise Error(f"there is no rod {rod}; the world has {self.rod_count}")
-        return Rod._in(pointer, self)
+        return Rod._in(pointer, self, rod)
 
     def rigid(self, rigid: int) -> Rigid:
         """The rigid body of that number; it belongs to the world."""
@@ -676,6 +696,15 @@ class World(Handle):
         """Let go the root, or the tip, of a rod."""
         with self._changing() as world:
             call(lib.fil_world_release, world, rod, tip)
+
+    def reaction(self, rod: int, tip: bool = False) -> Tuple[np.ndarray, np.ndarray]:
+        """What holds the root, or the tip, of a rod does to it in the last step: force (N) on the end
+        and moment (N m) about it."""
+        force, moment = np.zeros(3), np.zeros(3)
+        with self._looking() as world:
+            call(lib.fil_world_reaction, world, rod, tip, ffi.from_buffer("double[]", force),
+                 ffi.from_buffer("double[]", moment))
+        return force, moment
 
     def remove_joint(self, joint: int) -> None:
         with self._changing() as world:

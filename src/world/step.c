@@ -535,9 +535,13 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
 static void record_joints(FilWorld *world, const FilWorldTry *step) {
     for (int i = 0; world->joint_count > 0 && i < step->contact_count; i++) {
         const FilWorkContact *half = &step->contacts[i];
-        const bool pull = half->kind == FIL_BLOCK_EQUALITY && !half->turn && half->joint >= 0;
-        for (int k = 0; k < 3 && pull; k++) {
-            world->joints[half->joint].force[k] = step->r[3 * (ptrdiff_t)i + k] / step->dt;
+        if (half->kind != FIL_BLOCK_EQUALITY || half->joint < 0) {
+            continue;
+        }
+        FilJoint *joint = &world->joints[half->joint];
+        for (int k = 0; k < 3; k++) {
+            (half->turn ? joint->torque : joint->force)[k] =
+                step->r[3 * (ptrdiff_t)i + k] / step->dt;
         }
     }
 }

@@ -75,6 +75,7 @@ typedef struct FilJoint {
     double apart[3];   // m: from b to a, in the axes of b
     double between[9]; // the axes of a in those of b, columns
     double force[3];   // N: of b on a in the last step that it was awake in
+    double torque[3];  // N m: the same, unless it may turn
 } FilJoint;
 
 // What a contact leaves to the next step.
@@ -300,6 +301,11 @@ void fil_world_look_at(const FilWorld *world, const FilPlace *place, int obstacl
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 
 // --- tension.c -----------------------------------------------------------------------------------
+
+/// What holds the ends of all rods, [rod_count][2][3] N and N m: root, then tip (reaction.c).
+/// Memory for the work comes from the arena.
+FilStatus fil_world_reactions(const FilWorld *world, FilArena *arena, double *force, double *moment,
+                              FilError *error);
 
 /// The force that sections of rods that do not stretch carry, N, world axes: at all points, where
 /// they move with `velocity`, [point_count][3] each. At points of rods that stretch it is 0.
