@@ -280,6 +280,12 @@ FIL_API FIL_MUST_CHECK FilStatus fil_world_reaction(const FilWorld *world, int r
 /// Kinetic and potential energy of all bodies, J.
 FIL_API void fil_world_energy(const FilWorld *world, FilRodEnergy *energy);
 
+/// What a rod (FIL_BODY_ROD) or a rigid body (FIL_BODY_RIGID) is called; NULL or "": it has no
+/// name. The text lives until the next call.
+typedef const char *FilBodyName(void *user, FilBodyKind kind, int index);
+/// Messages name bodies by what `name` says, and otherwise by their numbers. NULL: numbers will do.
+FIL_API void fil_world_set_names(FilWorld *world, FilBodyName *name, void *user);
+
 /// Called with every friction problem of a step, before it is solved: `r` is what the solve starts
 /// from, and `fresh` (one per block) says which blocks had no impulse in the step before and no
 /// other solve in this one, so that theirs is a guess. All of it lives until the call returns.

@@ -617,6 +617,20 @@ class World(Handle):
         from .runs import RecorderCore, free_recorder
         return free_recorder(self._recorders, lambda: RecorderCore(self)).frame(self)
 
+    def set_names(self, name: Optional[Callable[[int, int], Optional[str]]]) -> None:
+        """Messages call a rod or a rigid body what name(kind, index) says; None: by its number."""
+        told = {}  # the texts live as long as the function
+
+        @ffi.callback("FilBodyName *", error=ffi.NULL, onerror=on_error)
+        def callback(_: Any, kind: int, index: int) -> Any:
+            text = name(kind, index) if name is not None else None
+            told[kind, index] = ffi.new("char[]", (text or "").encode())
+            return told[kind, index]
+
+        with self._changing() as world:
+            self._kept.append(callback)
+            lib.fil_world_set_names(world, ffi.NULL if name is None else callback, ffi.NULL)
+
     def watch_problems(self,
                        watch: Optional[Callable[[Any, np.ndarray, np.ndarray], None]]) -> None:
         """Call watch(problem, r, fresh) with every friction problem before it is solved: a

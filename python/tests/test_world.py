@@ -273,3 +273,18 @@ def test_a_rod_of_a_world_is_held_against_what_touches_it():
     assert np.array_equal(frame.reaction_moment[0, 0], moment) and not frame.reaction_force[0, 1].any()
     with pytest.raises(filum.Error, match="rod is 3; there are 1"):
         world.reaction(3)
+
+
+def test_messages_call_a_rod_by_its_name():
+    world = filum.World(step=1e-3)
+    world.add_material()
+    world.add_rod(filum.FilRodDef(length=0.5, section={"radius": 0.01}))
+    world.set_gravity((0, 0, -1e307))
+    with pytest.raises(filum.Error, match="rod 0 leaves the range of numbers"):
+        world.step()
+    world.set_names(lambda kind, index: "fringe" if kind == filum.FIL_BODY_ROD else None)
+    with pytest.raises(filum.Error, match='rod "fringe" leaves the range of numbers'):
+        world.step()
+    world.set_names(None)
+    with pytest.raises(filum.Error, match="rod 0 leaves the range of numbers"):
+        world.step()

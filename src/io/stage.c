@@ -234,10 +234,20 @@ static FilStatus add_joints(FilStage *stage, FilError *error) {
     return FIL_OK;
 }
 
+// The names of the scene, for messages of the world.
+static const char *name_body(void *user, FilBodyKind kind, int index) {
+    const FilScene *scene = user;
+    if (kind == FIL_BODY_ROD && index < scene->rod_count) {
+        return scene->rods[index].name;
+    }
+    return kind == FIL_BODY_RIGID && index < scene->body_count ? scene->bodies[index].name : NULL;
+}
+
 // --- a stage -------------------------------------------------------------------------------------
 
 static FilStatus build(FilStage *stage, int threads, FilError *error) {
     FIL_TRY(make_world(stage, threads, error));
+    fil_world_set_names(stage->world, name_body, (void *)stage->scene);
     FIL_TRY(add_materials(stage, error));
     FIL_TRY(add_obstacles(stage, error));
     FIL_TRY(add_rods(stage, error));

@@ -21,6 +21,7 @@
 #define FIL_ROD_ROWS 12          // rows that hold both ends, at most
 #define FIL_ROD_LENGTH 1e15      // m: no rod is longer
 #define FIL_ROD_LONGEST_STEP 1e9 // s
+#define FIL_ROD_HINTED_STEP 1e-9 // s: no shorter one is of use to anybody
 #define FIL_ROD_GRAIN 4096       // bytes: memory is taken in pieces of this size, or larger
 #define FIL_ROD_PLACE 12         // unknowns that move a section, at most: see place_span()
 

@@ -269,7 +269,7 @@ static FilStatus check_growth(const FilRod *rod, double time, FilError *error) {
 
 static FilStatus fail_step(const FilRod *rod, double dt, FilError *error) {
     double largest = rod->table->largest_step(rod);
-    if (!(largest > 0.0 && largest < dt)) {
+    if (!(largest >= FIL_ROD_HINTED_STEP && largest < dt)) {
         return fil_fail(error, FIL_E_ARGUMENT, "dt is %g; the rod leaves the range of numbers", dt);
     }
     return fil_fail(error, FIL_E_ARGUMENT,

@@ -2,6 +2,7 @@
 #include "world.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -378,6 +379,22 @@ FilStatus fil_world_add_obstacle(FilWorld *world, const FilObstacleDef *def,
 }
 
 // --- looking -------------------------------------------------------------------------------------
+
+void fil_world_set_names(FilWorld *world, FilBodyName *name, void *user) {
+    world->name = name;
+    world->name_user = user;
+}
+
+void fil_world_name(const FilWorld *world, const FilBody *body, size_t size, char *text) {
+    const char *kind = body->kind == FIL_BODY_ROD ? "rod" : "rigid body";
+    const char *name =
+        world->name != NULL ? world->name(world->name_user, body->kind, body->index) : NULL;
+    if (name != NULL && name[0] != '\0') {
+        (void)snprintf(text, size, "%s \"%.48s\"", kind, name);
+    } else {
+        (void)snprintf(text, size, "%s %d", kind, body->index);
+    }
+}
 
 void fil_world_watch_problems(FilWorld *world, FilProblemWatch *watch, void *user) {
     world->watch = watch;

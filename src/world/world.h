@@ -183,6 +183,8 @@ struct FilWorld {
     FilGrab grab;
     double grab_force[3], grab_torque; // N, N m: of the last part of a step
 
+    FilBodyName *name; // NULL: numbers will do
+    void *name_user;
     FilProblemWatch *watch; // NULL: nobody looks
     void *watch_user;
     int culprit; // body that refused the last step, or -1
@@ -301,6 +303,9 @@ void fil_world_look_at(const FilWorld *world, const FilPlace *place, int obstacl
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 
 // --- tension.c -----------------------------------------------------------------------------------
+
+/// What a message calls a body: rod "fringe", or rod 3.
+void fil_world_name(const FilWorld *world, const FilBody *body, size_t size, char *text);
 
 /// What holds the ends of all rods, [rod_count][2][3] N and N m: root, then tip (reaction.c).
 /// Memory for the work comes from the arena.
