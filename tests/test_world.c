@@ -1067,6 +1067,29 @@ static void a_step_beyond_the_range_of_numbers_names_the_rod(void) {
     }
 }
 
+// A tip and itself, a body and itself; but the two ends of a rod make a ring.
+static void a_joint_of_a_place_with_itself_is_refused(void) {
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *world = make_world(&def, 0.4, 0.0);
+    FilRodDef rod = log_def(FIL_ROD_DER, 1.0);
+    FilRigidDef ball = fil_rigid_def_default();
+    FilError error;
+    int number;
+    (void)add_rod(world, &rod, 2);
+    (void)add_rigid(world, &ball);
+    FilJointDef joint = {.a = {.kind = FIL_BODY_ROD, .s = 1.0},
+                         .b = {.kind = FIL_BODY_ROD, .s = 1.0 - 1e-12}};
+    CHECK(fil_world_add_joint(world, &joint, &number, &error) == FIL_E_ARGUMENT);
+    CHECK(strcmp(error.text,
+                 "a and b are the same place of rod 0; a joint holds two things together") == 0);
+    joint.a = joint.b = (FilJointSide){.kind = FIL_BODY_RIGID};
+    CHECK(fil_world_add_joint(world, &joint, &number, &error) == FIL_E_ARGUMENT);
+    CHECK(strncmp(error.text, "a and b are the same place of rigid body 0", 42) == 0);
+    joint = (FilJointDef){.a = {.kind = FIL_BODY_ROD, .s = 1.0}, .b = {.kind = FIL_BODY_ROD}};
+    CHECK(fil_world_add_joint(world, &joint, &number, &error) == FIL_OK);
+    fil_world_destroy(world);
+}
+
 static void bad_definitions_are_refused_by_name(void) {
     FilError error;
     FilWorld *world = NULL;
@@ -1157,6 +1180,7 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(after_warm_up_a_step_allocates_nothing)                               \
     X(every_allocation_may_fail)                                            \
     X(a_step_beyond_the_range_of_numbers_names_the_rod)                     \
+    X(a_joint_of_a_place_with_itself_is_refused)                            \
     X(bad_definitions_are_refused_by_name)                                  \
     X(materials_that_touch_without_a_law_are_an_error)
 

@@ -23,6 +23,7 @@
 #define FIL_ROD_LONGEST_STEP 1e9 // s
 #define FIL_ROD_HINTED_STEP 1e-9 // s: no shorter one is of use to anybody
 #define FIL_ROD_GRAIN 4096       // bytes: memory is taken in pieces of this size, or larger
+#define FIL_ROD_ROUND_OFF 1e-10  // rad: by which round-off may bend an element at most
 #define FIL_ROD_PLACE 12         // unknowns that move a section, at most: see place_span()
 
 typedef struct FilRodTable FilRodTable;

@@ -293,6 +293,15 @@ static FilStatus set_rod_gravity(const FilBody *body, const double gravity[3], c
     }
     fil_add3(even ? push / rod->sections[0].mass : 0.0, wind, sum);
     fil_add3(even ? 0.0 : push, wind, force);
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(sum[k]) || !isfinite(force[k])) {
+            return fil_fail(
+                error, FIL_E_ARGUMENT,
+                "wind[%d] is %g and drag is %g; their force on the rod leaves the range "
+                "of numbers",
+                k, wind[k], rod->drag);
+        }
+    }
     FIL_TRY(fil_rod_set_air(rod, force, error));
     return fil_rod_set_gravity(rod, sum, error);
 }
