@@ -26,7 +26,7 @@ static void find_centre(const FilRod *rod, double centre[3]) {
     memset(centre, 0, 3 * sizeof *centre);
     for (int k = 0; k < 2 * parts; k++) {
         FilPose pose;
-        double u = (k / 2 + 0.5 + (k % 2 == 0 ? -0.5 : 0.5) / sqrt(3.0)) / parts;
+        double u = (k - k % 2 + 1 + (k % 2 == 0 ? -1.0 : 1.0) / sqrt(3.0)) / (2 * parts);
         fil_rod_at(rod, u * fil_rod_length(rod), &pose, NULL);
         fil_add3(0.5 / parts, pose.position, centre);
     }

@@ -43,7 +43,9 @@ static FilRodDef hair_def(FilRodModel model, const Held *held, double radius, bo
 static int count_zero(FilRod *rod, double *modes) {
     const size_t n = (size_t)rod->dof_count;
     double *mass = malloc(sizeof(double) * n * n);
-    CHECK(mass != NULL);
+    if (mass == NULL) {
+        abort();
+    }
     rod->table->mass(rod, mass);
     const int count = fil_rod_zero_modes(rod, mass, modes);
     free(mass);
@@ -54,7 +56,9 @@ static int count_zero(FilRod *rod, double *modes) {
 static double resistance(FilRod *rod, const double *mode) {
     const int n = rod->dof_count;
     double *H = malloc(sizeof(double) * (size_t)n * (size_t)n), worst = 0.0;
-    CHECK(H != NULL);
+    if (H == NULL) {
+        abort();
+    }
     rod->table->hessian(rod, H);
     for (int i = 0; i < n; i++) {
         double sum = 0.0, parts = 0.0;

@@ -202,6 +202,12 @@ static FilStatus fail_torque(FilError *error) {
         "stiffness has a negative eigenvalue: it has no natural frequencies");
 }
 
+static FilStatus fail_round_off(FilError *error) {
+    return fil_fail(error, FIL_E_ARGUMENT,
+                    "the rod resists stretching so much more than bending that its frequencies are "
+                    "lost in round-off; helix and clothoid, which do not stretch, have them");
+}
+
 static FilStatus fail_count(int count, int most, FilError *error) {
     return fil_fail(error, FIL_E_ARGUMENT,
                     "count is %d; it must be 1 to the degrees of freedom that are not held, %d",
@@ -240,13 +246,14 @@ static int reduce(FilRod *rod, Modes *m) {
 // Factor H + shift M. Round-off in stiff edges may ask for more than the least shift; returns what
 // it took, or 0 when H has negative eigenvalues.
 static double factor_shifted(Modes *m, double shift) {
-    for (int k = 0; k < MAX_SHIFTS; k++, shift *= 4.0) {
+    for (int k = 0; k < MAX_SHIFTS; k++) {
         for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
             m->factor[i] = m->H[i] + shift * m->M[i];
         }
         if (fil_cholesky_factor(m->n, m->factor, m->first, 1e-15) == 0) {
             return shift;
         }
+        shift *= 4.0;
     }
     return 0.0;
 }
@@ -264,11 +271,12 @@ static FilStatus find_modes(FilRod *rod, Modes *m, int count, double *frequencie
         return FIL_OK;
     }
     double least = scale_of(rod), shift = factor_shifted(m, least);
-    if (shift > 0.0) {
-        iterate(m, left);
+    if (shift == 0.0) {
+        return m->circulates ? fail_torque(error) : fail_round_off(error);
     }
+    iterate(m, left);
     for (int k = 0; k < left; k++) {
-        double square = shift > 0.0 ? 1.0 / m->value[k] - shift : -HUGE_VAL;
+        double square = 1.0 / m->value[k] - shift;
         if (m->circulates && square < -1e-6 * least) {
             return fail_torque(error);
         }

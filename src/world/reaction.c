@@ -162,7 +162,9 @@ static void find_range(void *context, int first, int last) {
 
 FilStatus fil_world_reactions(const FilWorld *world, FilArena *arena, double *force, double *moment,
                               FilError *error) {
-    Pushes pushes = {.world = world, .force = force, .moment = moment};
+    Pushes pushes = {.world = world};
+    pushes.force = force;
+    pushes.moment = moment;
     if (!list_pushes(&pushes, arena)) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for the reactions of %d rods",
                         world->rod_count);
