@@ -90,6 +90,7 @@ class Rod(Handle):
     """An elastic rod, alone or in a world. filum.Rod(FilRodDef(), length=0.3) makes one alone."""
 
     _noun = "rod"
+    _number = -1  # in its world
 
     def __init__(self, def_: Definition = {}, /, **fields: Any) -> None:
         given = definition("FilRodDef", def_, fields)
@@ -213,8 +214,9 @@ class Rod(Handle):
     def reaction(self, tip: bool = False) -> Tuple[np.ndarray, np.ndarray]:
         """What holds the root, or the tip, does to the rod: force (N) on the end and moment (N m)
         about it; of the last step, or at rest. In a world with all that touches the rod."""
-        if self._owner is not None:
-            return self._owner.reaction(self._number, tip)
+        world: Any = self._owner
+        if world is not None:
+            return world.reaction(self._number, tip)
         force, moment = np.zeros(3), np.zeros(3)
         with self._looking() as rod:
             lib.fil_rod_reaction(rod, tip, ffi.from_buffer("double[]", force),
@@ -712,8 +714,8 @@ class World(Handle):
             call(lib.fil_world_release, world, rod, tip)
 
     def reaction(self, rod: int, tip: bool = False) -> Tuple[np.ndarray, np.ndarray]:
-        """What holds the root, or the tip, of a rod does to it in the last step: force (N) on the end
-        and moment (N m) about it."""
+        """What holds the root, or the tip, of a rod does to it in the last step: force (N) on the
+        end and moment (N m) about it."""
         force, moment = np.zeros(3), np.zeros(3)
         with self._looking() as world:
             call(lib.fil_world_reaction, world, rod, tip, ffi.from_buffer("double[]", force),

@@ -270,7 +270,8 @@ def test_a_rod_of_a_world_is_held_against_what_touches_it():
     frame = world.frame()
     assert frame.reaction_force.shape == (1, 2, 3)
     assert np.array_equal(frame.reaction_force[0, 0], force)
-    assert np.array_equal(frame.reaction_moment[0, 0], moment) and not frame.reaction_force[0, 1].any()
+    assert np.array_equal(frame.reaction_moment[0, 0], moment)
+    assert not frame.reaction_force[0, 1].any()
     with pytest.raises(filum.Error, match="rod is 3; there are 1"):
         world.reaction(3)
 
