@@ -30,15 +30,22 @@ typedef struct Push {
 
 // --- what pushes ---------------------------------------------------------------------------------
 
+// Nobody asks what pushes a rod that is held nowhere.
+static bool is_held(const FilRod *rod) {
+    return rod->root_end.kind != FIL_END_FREE || rod->tip_end.kind != FIL_END_FREE;
+}
+
 static Push push_contact(const FilWorld *world, const FilContact *contact, bool b) {
     const FilContactSide *side = b ? &contact->b : &contact->a;
-    Push push = {.rod = side->kind == FIL_BODY_ROD ? side->index : -1, .load = {.s = side->s}};
-    if (push.rod < 0) {
+    Push push = {.rod = -1, .load = {.s = side->s}};
+    const FilRod *rod =
+        side->kind == FIL_BODY_ROD ? world->bodies[world->rods[side->index]].self : NULL;
+    if (rod == NULL || !is_held(rod)) {
         return push;
     }
-    const FilRod *rod = world->bodies[world->rods[push.rod]].self;
     FilPose pose;
     double arm[3];
+    push.rod = side->index;
     fil_add3((b ? -1.0 : 1.0) / world->def.step, contact->impulse, push.load.force);
     if (rod->table->framed) {
         fil_rod_at(rod, side->s, &pose, NULL);
