@@ -245,9 +245,9 @@ FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilE
 
 // --- the rod as a whole (whole.c) ----------------------------------------------------------------
 
-/// Force and moment of what holds the root or the tip, after the last step that `past` knows.
-void fil_rod_find_reaction(const FilRod *rod, const FilRodPast *past, bool tip, double force[3],
-                           double moment[3]);
+/// Force and moment of what holds the root and the tip, after the last step that `past` knows.
+void fil_rod_find_reactions(const FilRod *rod, const FilRodPast *past, double force[2][3],
+                            double moment[2][3]);
 /// Add a wrench, a force at a place and a moment, to one about another place.
 void fil_rod_add_wrench(const double about[3], const double place[3], const double force[3],
                         const double moment[3], double sum[2][3]);

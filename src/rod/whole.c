@@ -66,34 +66,29 @@ static void keep_what_is_held(const FilRod *rod, const FilRodEnd *end, double fo
     }
 }
 
-void fil_rod_find_reaction(const FilRod *rod, const FilRodPast *past, bool tip, double force[3],
-                           double moment[3]) {
-    const FilRodEnd *end = tip ? &rod->tip_end : &rod->root_end;
-    const FilRodEnd *other = tip ? &rod->root_end : &rod->tip_end;
-    const bool both = other->kind != FIL_END_FREE;
-    FilPose here, there;
-    double sum[2][3] = {{0.0}}, others[2][3];
-    memset(force, 0, 3 * sizeof *force);
-    memset(moment, 0, 3 * sizeof *moment);
-    if (end->kind == FIL_END_FREE) {
+void fil_rod_find_reactions(const FilRod *rod, const FilRodPast *past, double force[2][3],
+                            double moment[2][3]) {
+    const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
+    const bool held[2] = {ends[0]->kind != FIL_END_FREE, ends[1]->kind != FIL_END_FREE};
+    const int last = held[0] ? 0 : 1; // the end that has what is left
+    FilPose poses[2];
+    double sum[2][3] = {{0.0}};
+    memset(force, 0, 6 * sizeof(double));
+    memset(moment, 0, 6 * sizeof(double));
+    if (!held[0] && !held[1]) {
         return;
     }
-    if (tip && both) {
-        rod->table->tip_reaction(rod, past, force, moment);
-        keep_what_is_held(rod, end, force, moment);
-        return;
+    fil_rod_at(rod, 0.0, &poses[0], NULL);
+    fil_rod_at(rod, rod->state[1], &poses[1], NULL);
+    sum_up(rod, past, poses[last].position, sum);
+    if (held[0] && held[1]) {
+        rod->table->tip_reaction(rod, past, force[1], moment[1]);
+        keep_what_is_held(rod, ends[1], force[1], moment[1]);
+        fil_rod_add_wrench(poses[0].position, poses[1].position, force[1], moment[1], sum);
     }
-    fil_rod_at(rod, tip ? rod->state[1] : 0.0, &here, NULL);
-    sum_up(rod, past, here.position, sum);
-    if (both) {
-        rod->table->tip_reaction(rod, past, others[0], others[1]);
-        keep_what_is_held(rod, other, others[0], others[1]);
-        fil_rod_at(rod, rod->state[1], &there, NULL);
-        fil_rod_add_wrench(here.position, there.position, others[0], others[1], sum);
-    }
-    fil_add3(-1.0, sum[0], force);
-    fil_add3(-1.0, sum[1], moment);
-    keep_what_is_held(rod, end, force, moment);
+    fil_add3(-1.0, sum[0], force[last]);
+    fil_add3(-1.0, sum[1], moment[last]);
+    keep_what_is_held(rod, ends[last], force[last], moment[last]);
 }
 
 void fil_rod_momentum(const FilRod *rod, const double about[3], double linear[3],
@@ -106,5 +101,8 @@ void fil_rod_reaction(const FilRod *rod, bool tip, double force[3], double momen
     if (rod->past_dt > 0.0 && rod->past_revision == rod->revision) {
         past.state = rod->saved;
     }
-    fil_rod_find_reaction(rod, &past, tip, force, moment);
+    double forces[2][3], moments[2][3];
+    fil_rod_find_reactions(rod, &past, forces, moments);
+    fil_copy3(forces[tip ? 1 : 0], force);
+    fil_copy3(moments[tip ? 1 : 0], moment);
 }

@@ -159,11 +159,11 @@ static void find_range(void *context, int first, int last) {
             body->first_point < world->past.point_count) {
             past.state = world->past.states + body->first_state;
         }
-        for (int tip = 0; tip < 2; tip++) {
-            const ptrdiff_t at = 6 * (ptrdiff_t)(r - pushes->begin) + 3 * (ptrdiff_t)tip;
-            fil_rod_find_reaction(body->self, &past, tip == 1, pushes->force + at,
-                                  pushes->moment + at);
-        }
+        double force[2][3], moment[2][3];
+        const ptrdiff_t at = 6 * (ptrdiff_t)(r - pushes->begin);
+        fil_rod_find_reactions(body->self, &past, force, moment);
+        memcpy(pushes->force + at, force, sizeof force);
+        memcpy(pushes->moment + at, moment, sizeof moment);
     }
 }
 
