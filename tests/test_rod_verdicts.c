@@ -120,6 +120,15 @@ static void a_bent_shaft_turns_inside_its_shape(void) {
     }
 }
 
+// Between clamps a frame is held; a chain, which has none, turns about the line between them.
+static void a_chain_turns_about_its_clamps(void) {
+    for (int m = 0; m < FIL_ROD_MODEL_COUNT; m++) {
+        FilRodDef def = strut_def((FilRodModel)m, FIL_END_CLAMPED);
+        def.section.bend[1] = is_framed((FilRodModel)m) ? 2.0 : 1.0;
+        check_verdict(def, is_framed((FilRodModel)m) ? 0 : 1);
+    }
+}
+
 // Loads restore what is not along them: two forces that pull a free rod straight leave the motions
 // of the whole and the turn about their line.
 static void loads_restore_what_they_are_not_along(void) {
@@ -193,6 +202,7 @@ static void a_torque_that_allows_no_frequencies_is_named(void) {
 #define TESTS(X)                                         \
     X(what_costs_nothing_follows_from_how_a_rod_is_held) \
     X(a_bent_shaft_turns_inside_its_shape)               \
+    X(a_chain_turns_about_its_clamps)                    \
     X(loads_restore_what_they_are_not_along)             \
     X(the_hessian_maps_to_nothing_what_costs_nothing)    \
     X(what_is_not_stable_has_no_frequencies)             \

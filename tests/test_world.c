@@ -1067,6 +1067,26 @@ static void a_step_beyond_the_range_of_numbers_names_the_rod(void) {
     }
 }
 
+// The rod is too stiff for any explicit step that somebody could take: none is recommended.
+static void no_step_below_a_nanosecond_is_recommended(void) {
+    for (int k = 0; k < 2; k++) {
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, 0.4, 0.0);
+        FilRodDef rod_def = log_def(FIL_ROD_CORDE, 1.0);
+        const FilRodLoad load = {.s = 1.0, .force = {0.0, 1e306, 0.0}};
+        FilError error;
+        rod_def.step_kind = FIL_ROD_STEP_EXPLICIT;
+        rod_def.section.young = k == 0 ? 1e13 : 1e40;
+        rod_def.loads = &load;
+        rod_def.load_count = 1;
+        (void)add_rod(world, &rod_def, 2);
+        CHECK(fil_world_step(world, NULL, &error) == FIL_E_ARGUMENT);
+        CHECK(strstr(error.text, "rod 0 leaves the range of numbers") != NULL);
+        CHECK((strstr(error.text, "may do") != NULL) == (k == 0));
+        fil_world_destroy(world);
+    }
+}
+
 // A tip and itself, a body and itself; but the two ends of a rod make a ring.
 static void a_joint_of_a_place_with_itself_is_refused(void) {
     FilWorldDef def = exact_def(1e-3);
@@ -1180,6 +1200,7 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(after_warm_up_a_step_allocates_nothing)                               \
     X(every_allocation_may_fail)                                            \
     X(a_step_beyond_the_range_of_numbers_names_the_rod)                     \
+    X(no_step_below_a_nanosecond_is_recommended)                            \
     X(a_joint_of_a_place_with_itself_is_refused)                            \
     X(bad_definitions_are_refused_by_name)                                  \
     X(materials_that_touch_without_a_law_are_an_error)
