@@ -180,7 +180,8 @@ const CliVerb cli_plot = {
     .operands = "RUN QUANTITY",
     .summary = "what a run says over time, as a picture",
     .description = "Draws a quantity of a run over time: energy, contacts, iterations, residual, "
-                   "penetration, dissipated or seconds. A name that ends in .csv gives the "
+                   "penetration, dissipated, seconds or reaction (of what holds "
+                   "the ends of rods). A name that ends in .csv gives the "
                    "numbers. A run may still be going on.",
     .examples = "filum plot runs/knot energy\tenergy.svg\n"
                 "filum plot runs/knot residual -o residual.csv\tthe numbers",

@@ -1,6 +1,8 @@
 // series.c - quantities of a run over time.
 #include "series.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static double contacts_of(const FilResultStep *step, int series) {
@@ -44,6 +46,17 @@ static double energy_of(const FilRodEnergy *energy, int series) {
     return series == 0 ? sum : parts[series - 1];
 }
 
+// The largest force that holds an end, and the sum of all by axes.
+static double reaction_of(const FilResultDef *def, const FilFrame *frame, int series) {
+    double sum = 0.0, largest = 0.0;
+    for (int k = 0; k < 2 * def->rod_count; k++) {
+        const double *f = frame->reaction_force + 3 * (ptrdiff_t)k;
+        largest = fmax(largest, sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]));
+        sum += series > 0 ? f[series - 1] : 0.0;
+    }
+    return series == 0 ? largest : sum;
+}
+
 const CliQuantity cli_quantities[] = {
     {"energy",
      "Energy",
@@ -70,6 +83,12 @@ const CliQuantity cli_quantities[] = {
      "s",
      {"all", "friction", "detection", "bodies", "assembly"},
      .of_step = seconds_of},
+    {"reaction",
+     "Force of what holds the ends of rods",
+     "N",
+     {"largest of an end", "sum along x", "sum along y", "sum along z"},
+     .by_frame = true,
+     .of_frame = reaction_of},
 };
 const int cli_quantity_count = sizeof cli_quantities / sizeof *cli_quantities;
 
@@ -105,7 +124,34 @@ static FilStatus read_steps(FilResult *result, CliSeries *series, FilError *erro
     return FIL_OK;
 }
 
+// Whole frames, one after the other.
+static FilStatus read_whole_frames(FilResult *result, CliSeries *series, FilError *error) {
+    const int width = cli_series_count(series->quantity);
+    const FilResultDef *def = fil_result_def(result);
+    FilStatus status = FIL_OK;
+    for (int64_t k = 0; status == FIL_OK && k < series->count; k++) {
+        FilFrame frame;
+        status = fil_result_read(result, k, &frame, error);
+        if (status == FIL_OK && frame.reaction_force == NULL) {
+            *error = (FilError){.status = FIL_E_FORMAT};
+            (void)snprintf(error->text, sizeof error->text,
+                           "frame %lld does not contain reactions: it was written before they were "
+                           "added",
+                           (long long)k);
+            return FIL_E_FORMAT;
+        }
+        for (int s = 0; status == FIL_OK && s < width; s++) {
+            series->time[k] = frame.time;
+            series->value[k * width + s] = series->quantity->of_frame(def, &frame, s);
+        }
+    }
+    return status;
+}
+
 static FilStatus read_frames(FilResult *result, CliSeries *series, FilError *error) {
+    if (series->quantity->of_frame != NULL) {
+        return read_whole_frames(result, series, error);
+    }
     enum { PIECE = 1024 };
     static FilRodEnergy energies[PIECE];
     const int width = cli_series_count(series->quantity);

@@ -14,6 +14,7 @@ typedef struct CliQuantity {
     bool logarithmic;
     double (*of_step)(const FilResultStep *step, int series);
     double (*of_energy)(const FilRodEnergy *energy, int series);
+    double (*of_frame)(const FilResultDef *def, const FilFrame *frame, int series);
 } CliQuantity;
 
 extern const CliQuantity cli_quantities[];

@@ -37,14 +37,15 @@ static const FilResultMesh fake_mesh = {.vertex_count = 4,
 
 static inline FakeRun fake_run_make(int rod_count, int rod_points, int contact_count) {
     const int n = rod_count * rod_points;
-    FakeRun run = {.rod_count = rod_count,
-                   .rod_points = rod_points,
-                   .contact_count = contact_count,
-                   .rods = calloc((size_t)rod_count, sizeof *run.rods),
-                   .lines = calloc((size_t)rod_count + 1, sizeof *run.lines),
-                   .points = calloc((size_t)n, sizeof *run.points),
-                   .values = calloc(15 * (size_t)n + 13 + 14, sizeof *run.values),
-                   .contacts = calloc((size_t)contact_count + 1, sizeof *run.contacts)};
+    FakeRun run = {
+        .rod_count = rod_count,
+        .rod_points = rod_points,
+        .contact_count = contact_count,
+        .rods = calloc((size_t)rod_count, sizeof *run.rods),
+        .lines = calloc((size_t)rod_count + 1, sizeof *run.lines),
+        .points = calloc((size_t)n, sizeof *run.points),
+        .values = calloc(15 * (size_t)n + 12 * (size_t)rod_count + 13 + 14, sizeof *run.values),
+        .contacts = calloc((size_t)contact_count + 1, sizeof *run.contacts)};
     if (run.rods == NULL || run.lines == NULL || run.points == NULL || run.values == NULL ||
         run.contacts == NULL) {
         abort();
@@ -145,7 +146,9 @@ static inline FilFrame fake_frame(FakeRun *run, int64_t index) {
                   {&frame.obstacle_position, 2 * 3},
                   {&frame.obstacle_quaternion, 2 * 4},
                   {&frame.tension, n},
-                  {&frame.elastic, n}};
+                  {&frame.elastic, n},
+                  {&frame.reaction_force, 6 * run->rod_count},
+                  {&frame.reaction_moment, 6 * run->rod_count}};
     double *next = run->values;
     for (int a = 0; a < (int)(sizeof arrays / sizeof *arrays); a++) {
         *arrays[a].array = next;

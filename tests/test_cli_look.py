@@ -50,7 +50,7 @@ def simulate(name, *changes):
 def every_quantity_is_a_picture_and_a_table():
     simulate("a")
     for name in ("energy", "contacts", "iterations", "residual", "penetration", "dissipated",
-                 "seconds"):
+                 "seconds", "reaction"):
         assert run("plot", "a", name)[0] == 0
         root = ElementTree.parse(f"{name}.svg").getroot()
         assert root.tag.endswith("svg") and len(list(root.iter())) > 10
@@ -63,7 +63,7 @@ def every_quantity_is_a_picture_and_a_table():
         assert run("plot", "a", name, "-o", f"{name}.csv")[0] == 0
         with open(f"{name}.csv", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-        assert len(rows) == (21 if name == "energy" else 100)
+        assert len(rows) == (21 if name in ("energy", "reaction") else 100)
         assert abs(float(rows[-1]["time"]) - 0.2) < 1e-9
 
 
@@ -90,6 +90,25 @@ def the_numbers_of_a_table_are_those_of_the_run():
     with open("dissipated.csv", encoding="utf-8") as file:
         lost = [float(row["so far"]) for row in csv.DictReader(file)]
     assert all(b >= a for a, b in zip(lost, lost[1:])) and lost[-1] > 0
+
+
+def a_held_end_carries_the_weight_of_its_rod():
+    scene = {"duration": 0.004, "step": "1 ms", "materials": {"m": {}}, "friction_default": 0.3,
+             "output": {"every": "1 ms"},
+             "rods": [{"model": "der", "elements": 4, "length": 1, "radius": "1 cm",
+                       "root": {"along": [0, 0, -1]}},
+                      {"model": "clothoid", "elements": 4, "length": 1, "radius": "1 cm",
+                       "root": {"at": [1, 0, 0], "along": [0, 0, -1]}}]}
+    with open("held.json", "w", encoding="utf-8") as file:
+        json.dump(scene, file)
+    assert run("run", "held.json", "--out", "held")[0] == 0
+    assert run("plot", "held", "reaction", "-o", "held.csv")[0] == 0
+    with open("held.csv", encoding="utf-8") as file:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    weight = 2 * 1300 * math.pi * 1e-4 * 9.81
+    assert len(rows) == 5 and abs(rows[0]["sum along z"] - weight) < 1e-5 * weight, rows[0]
+    assert abs(rows[-1]["sum along x"]) < 1e-6 * weight
+    assert abs(rows[0]["largest of an end"] - weight / 2) < 1e-5 * weight
 
 
 def what_cannot_be_plotted_is_one_clear_sentence():

@@ -319,6 +319,17 @@ def a_step_that_fails_leaves_the_last_good_one_to_go_on_from():
         assert "goes on after step 50," in log.read()
 
 
+def a_step_that_fails_names_the_rod_as_the_scene_does():
+    scene = {"duration": 0.01, "step": "1 ms", "friction_default": 0.3, "materials": {"m": {}},
+             "rods": [{"name": "upper"}, {"name": "lower", "root": {"at": [0, 1, 0]},
+                                          "loads": [{"force": [0, 1e306, 0]}]}]}
+    with open("boom.json", "w", encoding="utf-8") as file:
+        json.dump(scene, file)
+    done = run("run", "boom.json")
+    assert done.returncode == 1 and 'rod "lower" leaves the range of numbers' in done.err, done.err
+    assert "may do" not in done.err, done.err
+
+
 def unconverged_steps_are_told_and_fail_only_with_strict():
     write()
     hard = ["--set", "solver.iterations=1", "--set", "solver.name=gauss-seidel",

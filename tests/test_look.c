@@ -150,7 +150,8 @@ static void the_middle_of_two_frames_lies_half_way(void) {
     fil_arena_destroy(&memory);
 }
 
-// The arrays of a frame: where they are, how many numbers of 2 points, 2 bodies and 2 obstacles.
+// The arrays of a frame: where they are, how many numbers of a rod of 2 points, 2 bodies and 2
+// obstacles.
 static const struct {
     size_t at;
     int count;
@@ -161,6 +162,8 @@ static const struct {
     {offsetof(FilFrame, curvature), 6, false},
     {offsetof(FilFrame, tension), 2, false},
     {offsetof(FilFrame, elastic), 2, false},
+    {offsetof(FilFrame, reaction_force), 6, false},
+    {offsetof(FilFrame, reaction_moment), 6, false},
     {offsetof(FilFrame, quaternion), 8, true},
     {offsetof(FilFrame, rigid_position), 6, false},
     {offsetof(FilFrame, rigid_velocity), 6, false},
@@ -176,7 +179,8 @@ static const double **frame_array(FilFrame *frame, int k) {
 }
 
 static void all_that_a_frame_holds_is_copied_and_mixed(void) {
-    const FilResultDef def = {.point_count = 2, .rigid_count = 2, .obstacle_count = 2};
+    const FilResultDef def = {
+        .rod_count = 1, .point_count = 2, .rigid_count = 2, .obstacle_count = 2};
     double numbers[2][8];
     FilFrame frames[2] = {{.time = 1.0}, {.time = 5.0}}, copy, early;
     for (int f = 0; f < 2; f++) {

@@ -89,6 +89,10 @@ static void check_frame(FilResult *result, FakeRun *run, int64_t index) {
     CHECK(same_as_float(got.curvature, want.curvature, 3 * n));
     CHECK(got.tension != NULL && same_as_float(got.tension, want.tension, n));
     CHECK(got.elastic != NULL && same_as_float(got.elastic, want.elastic, n));
+    CHECK(got.reaction_force != NULL &&
+          same_as_float(got.reaction_force, want.reaction_force, 6 * run->rod_count));
+    CHECK(got.reaction_moment != NULL &&
+          same_as_float(got.reaction_moment, want.reaction_moment, 6 * run->rod_count));
     CHECK(check_same_bits(got.rigid_position, want.rigid_position, sizeof(double) * 3));
     CHECK(check_same_bits(got.rigid_quaternion, want.rigid_quaternion, sizeof(double) * 4));
     CHECK(check_same_bits(got.rigid_velocity, want.rigid_velocity, sizeof(double) * 3));

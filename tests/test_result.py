@@ -57,6 +57,9 @@ def check_frames(file, count):
         for path, array in (("tension", 10), ("elastic", 11)):
             want = [value(k, array, i) for i in range(n)]
             assert numpy.allclose(file["rods/" + path][k], want, rtol=0, atol=1e-7), (k, path)
+        for path, array in (("reaction_force", 12), ("reaction_moment", 13)):
+            want = [[value(k, array, 6 * i + j) for j in range(6)] for i in range(RODS)]
+            assert numpy.allclose(file["rods/" + path][k], want, rtol=0, atol=1e-7), (k, path)
         row = file["frames"][k]
         contacts = file["contacts"][row["first_contact"]:row["first_contact"] + row["contact_count"]]
         assert len(contacts) == (0 if k == 0 else CONTACTS)
@@ -89,7 +92,8 @@ def units_are_attributes(folder):
     make("write", path, "2", *SIZES)
     with h5py.File(path, "r") as file:
         for name, unit in (("position", b"m"), ("velocity", b"m/s"), ("curvature", b"1/m"),
-                           ("tension", b"N"), ("elastic", b"J/m")):
+                           ("tension", b"N"), ("elastic", b"J/m"), ("reaction_force", b"N"),
+                           ("reaction_moment", b"N m")):
             assert file["rods/" + name].attrs["unit"] == unit
         assert file["contacts"].attrs["impulse"] == b"N s"
         assert file["frames"].attrs["time"] == b"s" and file["frames"].attrs["bend"] == b"J"
@@ -116,7 +120,8 @@ def h5py_reads_while_it_is_written(folder):
             for k in range(1, 10):
                 assert advance() == f"frame {k}\n"
                 for name in ("frames", "contacts", "steps", "rods/position", "rods/velocity",
-                             "rods/quaternion", "rods/curvature", "rods/tension", "rods/elastic"):
+                             "rods/quaternion", "rods/curvature", "rods/tension", "rods/elastic",
+                             "rods/reaction_force", "rods/reaction_moment"):
                     file[name].id.refresh()
                 assert len(file["frames"]) == k + 1
                 check_frames(file, k + 1)
@@ -168,7 +173,8 @@ def a_file_of_an_old_version_has_no_tension(folder):
     path = folder + "/result.h5"
     make("write", path, "4", *SIZES)
     with h5py.File(path, "r+", libver="latest") as file:
-        del file["rods/tension"], file["rods/elastic"]
+        for name in ("tension", "elastic", "reaction_force", "reaction_moment"):
+            del file["rods/" + name]
         rows = file["rods/info"][()]
         keep = [name for name in rows.dtype.names if name not in ("width", "thickness")]
         del file["rods/info"]

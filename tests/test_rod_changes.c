@@ -478,7 +478,29 @@ static void ends_are_met_even_where_the_lengths_cannot_be(void) {
     }
 }
 
+// A load beyond all numbers ends the step of a corde. A shorter step is recommended where somebody
+// could take it, and not where it would be below a nanosecond, as for a very stiff explicit one.
+static void no_step_below_a_nanosecond_is_recommended(void) {
+    for (int k = 0; k < 2; k++) {
+        FilRodDef def = thin_def(FIL_ROD_CORDE, 4);
+        FilError error;
+        const double stiff = k == 0 ? 1.0 : 1e40;
+        def.step_kind = FIL_ROD_STEP_EXPLICIT;
+        def.section.bend[0] = def.section.bend[1] = def.section.twist = stiff;
+        def.loads = &(FilRodLoad){.s = 1.0, .force = {0.0, 1e305, 0.0}};
+        def.load_count = 1;
+        FilRod *rod = make_rod(&def);
+        const double safe = fil_rod_largest_step(rod);
+        CHECK(k == 0 ? safe > 1e-6 : safe > 0.0 && safe < 1e-15);
+        CHECK(fil_rod_step(rod, 1e9, NULL, &error) == FIL_E_ARGUMENT);
+        CHECK(says(&error, "leaves the range of numbers"));
+        CHECK((strstr(error.text, "may do") != NULL) == (k == 0));
+        fil_rod_destroy(rod);
+    }
+}
+
 #define TESTS(X)                                          \
+    X(no_step_below_a_nanosecond_is_recommended)          \
     X(equilibria_keep_their_ends)                         \
     X(driven_ends_are_followed)                           \
     X(rows_of_held_ends_are_loads)                        \

@@ -99,6 +99,17 @@ static void explicit_helix(FilRodDef *def) {
     def->model = FIL_ROD_HELIX;
     def->step_kind = FIL_ROD_STEP_EXPLICIT;
 }
+static void no_radius_at_all(FilRodDef *def) {
+    def->section.radius = 1e-200; // whose powers are 0 / 0
+}
+static void endless_ellipse(FilRodDef *def) {
+    def->section.kind = FIL_SECTION_ELLIPTIC;
+    def->section.radii[0] = 1e-3;
+    def->section.radii[1] = 1e200;
+}
+static void nan_poisson(FilRodDef *def) {
+    def->section.poisson = -(double)NAN;
+}
 static void tiny_stiffness(FilRodDef *def) {
     def->section.radius = 1e-30;
 }
@@ -127,6 +138,9 @@ static const Mistake mistakes[] = {
     {torque_on_a_chain, "loads[0].torque", "not 0", "no frames"},
     {tree_of_clothoids, "joints", "clothoid", "only helix"},
     {explicit_helix, "step_kind", "", "helix has no such step"},
+    {no_radius_at_all, "section.radius", "1e-200", "at least 1e-40"},
+    {endless_ellipse, "section.radii[1]", "1e+200", "at most 1e40 m"},
+    {nan_poisson, "section.poisson", "is nan", "at most 0.5"},
     {tiny_stiffness, "section gives GJ", "", "between"},
 };
 
@@ -138,6 +152,7 @@ static void every_mistake_gets_a_sentence_with_field_value_and_rule(void) {
         memset(table, 0, sizeof table);
         mistakes[k].make(&def);
         CHECK(fil_rod_create(&def, NULL, &rod, &error) == FIL_E_ARGUMENT);
+        CHECK(strstr(error.text, "-nan") == NULL);
         CHECK(rod == NULL && error.status == FIL_E_ARGUMENT);
         bool says = strstr(error.text, mistakes[k].field) != NULL &&
                     strstr(error.text, mistakes[k].value) != NULL &&

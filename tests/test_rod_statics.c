@@ -386,8 +386,7 @@ static void frequencies_of_what_cannot_vibrate_are_refused(void) {
         double frequency[2] = {-1.0, -1.0};
         FilError error;
         CHECK(fil_rod_frequencies(rod, 2, frequency, &error) == FIL_E_ARGUMENT);
-        CHECK(strcmp(error.text,
-                     "the rod's shape is not a stable equilibrium; vibrations need one") == 0);
+        CHECK(says(&error, "not a stable equilibrium: the smallest eigenvalue is -"));
         CHECK(fil_rod_frequencies(rod, 0, frequency, &error) == FIL_E_ARGUMENT);
         CHECK(says(&error, "count is 0"));
         CHECK(fil_rod_frequencies(rod, rod->dof_count + 1, frequency, &error) == FIL_E_ARGUMENT);

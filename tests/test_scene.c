@@ -1,7 +1,9 @@
 // Scenes: what users write, what they get, and the sentence that they read when it is wrong.
 #include "check.h"
 
+#include "base/random.h"
 #include "filum/scene.h"
+#include "filum/stage.h"
 #include "io/json.h"
 #include "io/spec.h"
 #include "io/units.h"
@@ -482,6 +484,16 @@ static void things_that_are_not_there_are_named(void) {
          "t.json:1:42: joints[0].a.rod is \"x\"; there is no rod of that name"},
         {"{\"duration\": 1, \"joints\": [{\"a\": {}, \"b\": {}}]}",
          "t.json:1:34: joints[0].a and b are both in the world; a joint holds a rod or a body"},
+        {"{\"duration\": 1, \"rods\": [{\"name\": \"x\"}], \"joints\": [{\"a\": {\"rod\": \"x\", "
+         "\"end\": "
+         "\"tip\"}, \"b\": {\"rod\": \"x\", \"s\": \"20 cm\"}}]}",
+         "t.json:1:92: joints[0].b is the same place of the rod \"x\" as a, 0.2 m along it; a "
+         "joint "
+         "holds two places together"},
+        {"{\"duration\": 1, \"bodies\": [{\"name\": \"x\", \"shape\": \"sphere\", \"radius\": 1}], "
+         "\"joints\": [{\"a\": {\"body\": \"x\"}, \"b\": {\"body\": \"x\", \"at\": [1, 0, 0]}}]}",
+         "t.json:1:113: joints[0].b is on the body \"x\", as a is; a joint holds two things "
+         "together"},
         {"{\"duration\": 1, \"events\": [{\"time\": 0}]}",
          "t.json:1:28: events[0] changes 0 things; it must be one of gravity, wind, release, "
          "unjoin, "
@@ -943,6 +955,36 @@ static void start_and_natural_shapes_are_apart(void) {
     fil_scene_destroy(scene);
 }
 
+// Points on a slanted line give curvatures of 1e-12, which are none.
+static void a_straight_chain_may_be_its_natural_shape(void) {
+    FilScene *scene = read_with(
+        "{\"duration\": 1, \"rods\": [{\"model\": \"chain\", \"elements\": 30, \"points\": [[0.1, "
+        "0.2, "
+        "0.3], [0.1777, 0.2888, 0.3999], [0.2554, 0.3776, 0.4998], [0.3331, 0.4664, 0.5997]], "
+        "\"natural\": {\"shape\": \"start\"}}]}",
+        NULL);
+    if (scene != NULL) {
+        const FilRodDef *def = &scene->rods[0].def;
+        FilRod *rod = NULL;
+        FilError error;
+        double kappa[3], largest = 0.0;
+        for (int k = 0; k < 3 * def->natural_count; k++) {
+            largest = fmax(largest, fabs(def->natural_curvatures[k]));
+        }
+        CHECK(largest > 0.0 && largest < 1e-8); // or there would be nothing to see here
+        CHECK(fil_rod_create(def, NULL, &rod, &error) == FIL_OK);
+        fil_rod_natural_at(rod, 7, 0.5, kappa);
+        CHECK(kappa[0] == 0.0 && kappa[1] == 0.0 && kappa[2] == 0.0);
+        fil_rod_destroy(rod);
+    }
+    fil_scene_destroy(scene);
+    CHECK(refused(
+        "{\"duration\": 1, \"rods\": [{\"model\": \"chain\", \"points\": [[0, 0, 0], [1, 0, "
+        "0], [2, 0, 1e-3]], \"natural\": {\"shape\": \"start\"}}]}",
+        "t.json:1:26: rods[0]: natural_curvatures has kappa1 = -0.000755995 in element 0; "
+        "the model chain has no frames, it must be 0"));
+}
+
 static void trees_have_elements_of_their_own(void) {
     FilScene *scene = read("{\"duration\": 1, \"rods\": [{\"model\": \"helix\", \"radius\": 0.01, "
                            "\"tree\": [{\"parent\": -1, \"length\": 1}, {\"parent\": 0, "
@@ -1035,10 +1077,9 @@ static void a_million_rods_are_counted_before_they_are_made(void) {
     }
     fil_scene_destroy(scene);
     const FilSceneOptions limit = {.memory_limit = 8000000000};
-    CHECK(
-        refused_with(text, &limit,
-                     "t.json asks for 1000000 rods with 4000000 elements and 0 bodies, about 87.2 "
-                     "GB; the limit is 8 GB"));
+    CHECK(refused_with(text, &limit,
+                       "t.json:1:151: hairs[0].rod asks for too much: 1000000 rods with 4000000 "
+                       "elements and 0 bodies take about 87.2 GB; the limit is 8 GB"));
 }
 
 static void read_scene_file(const char *name) {
@@ -1077,6 +1118,97 @@ static void every_scene_in_the_folder_is_read(void) {
 }
 
 // Fail the 1st, 2nd, ... allocation until the call succeeds; ASan proves that nothing leaks.
+// --- scenes with mistakes ------------------------------------------------------------------------
+
+// Where a token of JSON begins and ends: a text, a number or word, a bracket; `at` is before it.
+static size_t find_token(const char *text, size_t at, size_t *end) {
+    at += strspn(text + at, " \t\r\n,:");
+    *end = at + 1;
+    if (text[at] == '"') {
+        while (text[*end] != '"' && text[*end] != '\0') {
+            *end += text[*end] == '\\' && text[*end + 1] != '\0' ? 2 : 1;
+        }
+        *end += text[*end] == '"' ? 1 : 0;
+    } else if (strchr("[]{}", text[at]) == NULL) {
+        *end = at + strcspn(text + at, " \t\r\n,:[]{}\"");
+    }
+    return at;
+}
+
+// A random token is left out, or another takes its place. Comments may be hit, which is fine.
+static void spoil(FilRandom *random, const char *text, char *out) {
+    static const char *const words[] = {"0",     "-1",       "1e-300",    "1e300",   "1e-12",
+                                        "1e12",  "\"x\"",    "\"\"",      "[]",      "{}",
+                                        "null",  "true",     "[0, 0, 0]", "[1, 2]",  "\"1 m\"",
+                                        "1.5",   "\"3 kg\"", "100000",    "2.5e9",   "\"-1 mm\"",
+                                        "1e308", "",         "}",         "\"nan\"", "[[1, 2, 3]]"};
+    enum { WORDS = sizeof words / sizeof *words };
+    const size_t size = strlen(text);
+    size_t end,
+        at = find_token(text, (size_t)(fil_random_uniform(random, 0.0, 1.0) * (double)size), &end);
+    const char *word = words[(int)fil_random_uniform(random, 0.0, WORDS - 1e-9)];
+    if (at >= size) {
+        at = end = size;
+    }
+    (void)sprintf(out, "%.*s%s%s", (int)at, text, word, text + end);
+}
+
+// Whether a refusal begins with file, line and column, the same that the error has.
+static bool has_place(const FilError *error, const char *file) {
+    char place[600];
+    (void)snprintf(place, sizeof place, "%s:%d:%d: ", file, error->line, error->column);
+    const bool told = error->line > 0 && error->column > 0;
+    if (error->status == FIL_E_NO_MEMORY ||
+        (told && strncmp(error->text, place, strlen(place)) == 0)) {
+        return true;
+    }
+    (void)fprintf(stderr, "  no place: %s\n", error->text);
+    return false;
+}
+
+// Read, and made, where it is small: it must be one or the other.
+static bool try_spoiled(const char *text, bool *is_refused) {
+    const char *file = SCENES "/t.json"; // whose folder has the meshes
+    const FilSceneOptions few = {.memory_limit = 100000000};
+    FilScene *scene = NULL;
+    FilStage *stage = NULL;
+    FilError error;
+    FilStatus status = fil_scene_read_text(file, text, strlen(text), &few, NULL, &scene, &error);
+    if (status == FIL_OK && scene->estimate.elements < 500) {
+        status = fil_stage_create(scene, 1, NULL, NULL, &stage, &error);
+    }
+    *is_refused = status != FIL_OK;
+    const bool fine = status == FIL_OK || has_place(&error, file);
+    fil_stage_destroy(stage);
+    fil_scene_destroy(scene);
+    return fine;
+}
+
+static void every_spoiled_scene_is_refused_with_line_and_column(void) {
+    static const char *const names[] = {
+        "ball-in-loop",  "bundle-drop", "cube-pile", "knot",   "ribbon", "tendril",
+        "tresca-solids", "twining-3d",  "wavy-hair", "willow", "poster", "lock"};
+    static char text[100000], spoiled[100100];
+    FilRandom random = fil_random_make(15);
+    int refused_count = 0;
+    for (int k = 0; k < 1200; k++) {
+        char path[300];
+        bool is_refused;
+        (void)snprintf(path, sizeof path, SCENES "/%s.json", names[k % 12]);
+        FILE *file = fopen(path, "r");
+        CHECK(file != NULL);
+        if (file == NULL) {
+            return;
+        }
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        (void)fclose(file);
+        spoil(&random, text, spoiled);
+        CHECK(try_spoiled(spoiled, &is_refused));
+        refused_count += is_refused ? 1 : 0;
+    }
+    CHECK(refused_count > 600);
+}
+
 static void *failing_resize(void *user, void *block, size_t old_size, size_t new_size) {
     (void)old_size;
     int *left = user;
@@ -1106,47 +1238,49 @@ static void every_allocation_may_fail(void) {
     CHECK(status == FIL_OK && allowed > 5);
 }
 
-#define TESTS(X)                                       \
-    X(json_keeps_the_place_of_every_value)             \
-    X(json_texts_may_be_escaped)                       \
-    X(json_errors_are_one_sentence_with_a_place)       \
-    X(json_is_bounded)                                 \
-    X(numbers_do_not_depend_on_the_locale)             \
-    X(quantities_carry_units)                          \
-    X(quantities_of_another_kind_are_refused)          \
-    X(every_field_is_documented)                       \
-    X(every_table_that_is_used_is_in_the_list)         \
-    X(reference_and_schema_name_every_field)           \
-    X(the_page_in_docs_is_what_the_tables_say)         \
-    X(defaults_are_those_of_the_library)               \
-    X(messages_name_place_path_value_and_rule)         \
-    X(wrong_types_are_named)                           \
-    X(wrong_units_are_named)                           \
-    X(things_that_do_not_fit_together_are_named)       \
-    X(things_that_are_not_there_are_named)             \
-    X(a_missing_mesh_is_an_error_at_its_name)          \
-    X(missing_files_and_folders_are_named)             \
-    X(changes_come_before_decoding)                    \
-    X(wrong_changes_are_named)                         \
-    X(motions_have_the_rates_of_their_poses)           \
-    X(keys_are_met_and_never_overshot)                 \
-    X(what_follows_keeps_together)                     \
-    X(rods_lie_on_the_circle_given_by_points)          \
-    X(pretwist_leaves_the_curve_alone)                 \
-    X(bad_points_are_refused)                          \
-    X(the_same_seed_gives_the_same_bits)               \
-    X(hairs_stand_on_their_part_of_the_head)           \
-    X(bundles_are_packed_hexagonally)                  \
-    X(braids_and_yarns_do_not_overlap)                 \
-    X(knots_are_loose_and_their_tails_straight)        \
-    X(arrays_copy_rods_and_bodies)                     \
-    X(start_and_natural_shapes_are_apart)              \
-    X(trees_have_elements_of_their_own)                \
-    X(joints_and_events_find_their_things)             \
-    X(bodies_and_rods_are_pushed)                      \
-    X(friction_is_a_table_of_pairs)                    \
-    X(a_million_rods_are_counted_before_they_are_made) \
-    X(every_scene_in_the_folder_is_read)               \
+#define TESTS(X)                                           \
+    X(json_keeps_the_place_of_every_value)                 \
+    X(json_texts_may_be_escaped)                           \
+    X(json_errors_are_one_sentence_with_a_place)           \
+    X(json_is_bounded)                                     \
+    X(numbers_do_not_depend_on_the_locale)                 \
+    X(quantities_carry_units)                              \
+    X(quantities_of_another_kind_are_refused)              \
+    X(every_field_is_documented)                           \
+    X(every_table_that_is_used_is_in_the_list)             \
+    X(reference_and_schema_name_every_field)               \
+    X(the_page_in_docs_is_what_the_tables_say)             \
+    X(defaults_are_those_of_the_library)                   \
+    X(messages_name_place_path_value_and_rule)             \
+    X(wrong_types_are_named)                               \
+    X(wrong_units_are_named)                               \
+    X(things_that_do_not_fit_together_are_named)           \
+    X(things_that_are_not_there_are_named)                 \
+    X(a_missing_mesh_is_an_error_at_its_name)              \
+    X(missing_files_and_folders_are_named)                 \
+    X(changes_come_before_decoding)                        \
+    X(wrong_changes_are_named)                             \
+    X(motions_have_the_rates_of_their_poses)               \
+    X(keys_are_met_and_never_overshot)                     \
+    X(what_follows_keeps_together)                         \
+    X(rods_lie_on_the_circle_given_by_points)              \
+    X(pretwist_leaves_the_curve_alone)                     \
+    X(bad_points_are_refused)                              \
+    X(the_same_seed_gives_the_same_bits)                   \
+    X(hairs_stand_on_their_part_of_the_head)               \
+    X(bundles_are_packed_hexagonally)                      \
+    X(braids_and_yarns_do_not_overlap)                     \
+    X(knots_are_loose_and_their_tails_straight)            \
+    X(arrays_copy_rods_and_bodies)                         \
+    X(start_and_natural_shapes_are_apart)                  \
+    X(a_straight_chain_may_be_its_natural_shape)           \
+    X(trees_have_elements_of_their_own)                    \
+    X(joints_and_events_find_their_things)                 \
+    X(bodies_and_rods_are_pushed)                          \
+    X(friction_is_a_table_of_pairs)                        \
+    X(a_million_rods_are_counted_before_they_are_made)     \
+    X(every_spoiled_scene_is_refused_with_line_and_column) \
+    X(every_scene_in_the_folder_is_read)                   \
     X(every_allocation_may_fail)
 
 CHECK_MAIN(TESTS)

@@ -3,6 +3,7 @@
 #include "world_bench.h"
 
 #include "filum/record.h"
+#include "math/vec3.h"
 
 #include <stdlib.h>
 
@@ -537,20 +538,162 @@ static void flat_sections_have_sizes(void) {
     finish(&bench);
 }
 
-#define TESTS(X)                                   \
-    X(a_hanging_rod_carries_the_weight_below)      \
-    X(a_weight_at_the_tip_pulls_all_along)         \
-    X(joints_pull_too)                             \
-    X(a_column_is_compressed)                      \
-    X(a_trunk_carries_its_branches)                \
-    X(a_rod_hung_by_its_tip_is_pulled_as_well)     \
-    X(who_sleeps_carries_on)                       \
-    X(a_rod_between_two_ends_is_pulled_or_pressed) \
-    X(what_cannot_be_known_is_finite)              \
-    X(a_whirling_rod_is_pulled_outward)            \
-    X(what_falls_freely_carries_nothing)           \
-    X(friction_on_a_post_adds_up)                  \
-    X(elastic_energy_adds_up)                      \
-    X(threads_do_not_change_a_bit)                 \
-    X(flat_sections_have_sizes)
+// --- what holds the ends -------------------------------------------------------------------------
+
+static void get_reaction(const Bench *bench, int rod, bool tip, double force[3], double moment[3]) {
+    FilError error;
+    must(fil_world_reaction(bench->world, rod, tip, force, moment, &error), &error);
+    for (int k = 0; k < 3; k++) {
+        const int at = 6 * rod + (tip ? 3 : 0) + k;
+        CHECK(bench->frame.reaction_force[at] == force[k]);
+        CHECK(bench->frame.reaction_moment[at] == moment[k]);
+    }
+}
+
+// A stiff rod, clamped level, with a ball fixed beside its tip: weights, and weights times arms.
+// What holds the ball is a joint that cannot turn, whose torque twists the rod.
+static void a_clamp_carries_what_a_joint_hands_on(void) {
+    for (int model = 0; model < FIL_ROD_CHAIN; model++) {
+        static const double level[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        Bench bench = {.world = new_world(1e-3, g)};
+        FilRodDef def = hanging_def((FilRodModel)model, level);
+        FilRigidDef ball = fil_rigid_def_default();
+        FilError error;
+        double force[3], moment[3];
+        int made;
+        def.section.young = 1e13;
+        (void)add_rod(bench.world, &def, 0);
+        memcpy(ball.pose.position, (double[3]){1.0, 0.5, 0.0}, sizeof ball.pose.position);
+        FilRigid *body = add_rigid(bench.world, &ball);
+        const FilJointDef joint = {.a = {.kind = FIL_BODY_ROD, .s = 1.0},
+                                   .b = {.kind = FIL_BODY_RIGID, .point = {1.0, 0.0, 0.0}}};
+        must(fil_world_add_joint(bench.world, &joint, &made, &error), &error);
+        settle(&bench);
+        const double weight = g * fil_rigid_mass(body);
+        get_reaction(&bench, 0, false, force, moment);
+        CHECK_NEAR(force[2], g + weight, 1e-4, 0.0);
+        CHECK_NEAR(moment[0], weight * 0.5, 1e-3, 0.0);
+        CHECK_NEAR(moment[1], -(0.5 * g + weight), 1e-3, 0.0);
+        get_reaction(&bench, 0, true, force, moment);
+        CHECK(force[2] == 0.0 && moment[1] == 0.0);
+        finish(&bench);
+    }
+}
+
+// A rod clamped above a floor on which it lies: clamp and floor share its weight.
+static void a_clamp_and_a_floor_share_the_weight(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        static const double level[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        Bench bench = {.world = new_world(1e-3, g)};
+        FilRodDef def = hanging_def((FilRodModel)model, level);
+        double force[3], moment[3], floor = 0.0, arms = 0.0;
+        int count;
+        def.root.position[2] = 0.1;
+        def.section.young = 1e8;
+        def.element_count = 16;
+        (void)add_rod(bench.world, &def, 0);
+        (void)add_floor(bench.world);
+        settle(&bench);
+        const FilContact *contacts = fil_world_contacts(bench.world, &count);
+        for (int k = 0; k < count; k++) {
+            const bool a = contacts[k].a.kind == FIL_BODY_ROD;
+            const FilContactSide *side = a ? &contacts[k].a : &contacts[k].b;
+            floor += (a ? 1e3 : -1e3) * contacts[k].impulse[2];
+            arms += (a ? 1e3 : -1e3) * contacts[k].impulse[2] * side->point[0];
+        }
+        get_reaction(&bench, 0, false, force, moment);
+        CHECK(floor > 0.1 * g && force[2] > 0.1 * g);
+        CHECK_NEAR(force[2] + floor, g, 1e-4, 0.0);
+        CHECK_NEAR(moment[1], arms - 0.5 * g, 0.0, 0.1 * g);
+        finish(&bench);
+    }
+}
+
+static void slide_along_y(void *user, double time, FilPose *pose) {
+    (void)user;
+    pose->position[1] += 0.2 * time;
+}
+
+// Seen from the root: weight at the middle of the mass, contacts where they touch the surface.
+static void find_moment(const Bench *bench, const FilRod *rod, double moment[3]) {
+    int count;
+    const FilContact *contacts = fil_world_contacts(bench->world, &count);
+    double arm[3], turned[3];
+    memset(moment, 0, 3 * sizeof *moment);
+    for (int k = 0; k < 1000; k++) {
+        FilPose pose;
+        fil_rod_at(rod, (k + 0.5) / 1000, &pose, NULL);
+        moment[0] -= 1e-3 * g * pose.position[1];
+        moment[1] += 1e-3 * g * pose.position[0];
+    }
+    for (int k = 0; k < count; k++) {
+        const bool a = contacts[k].a.kind == FIL_BODY_ROD;
+        const FilContactSide *side = a ? &contacts[k].a : &contacts[k].b;
+        fil_subtract3(side->point, (const double[3]){0.0, 0.0, 0.1}, arm);
+        fil_cross3(arm, contacts[k].impulse, turned);
+        fil_add3(a ? 1e3 : -1e3, turned, moment);
+    }
+}
+
+// A floor that slides by drags at the underside of a clamped rod: it bends and twists it.
+static void friction_at_the_surface_twists_a_rod_in_its_clamp(void) {
+    for (int model = 0; model < FIL_ROD_CHAIN; model++) {
+        static const double level[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        Bench bench = {.world = new_world(1e-3, g)};
+        FilRodDef def = hanging_def((FilRodModel)model, level);
+        FilObstacleDef floor = {.shape = {.kind = FIL_SHAPE_PLANE}, .motion = slide_along_y};
+        FilError error;
+        int number;
+        double force[3], moment[3], others[3];
+        memcpy(floor.pose.axis, level, sizeof level);
+        def.root.position[2] = 0.1;
+        def.section.young = 1e8;
+        def.element_count = 16;
+        def.damping = 0.3;
+        FilRod *rod = add_rod(bench.world, &def, 0);
+        const FilSurface surface = fil_surface_default();
+        must(fil_world_add_obstacle(bench.world, &floor, &surface, &number, &error), &error);
+        for (int k = 0; k < 6000; k++) {
+            (void)take_step(bench.world);
+        }
+        look(&bench);
+        get_reaction(&bench, 0, false, force, moment);
+        find_moment(&bench, rod, others);
+        CHECK(force[1] < -0.5);
+        for (int k = 0; k < 2; k++) { // what the radius does is 100 times as much
+            CHECK_NEAR(moment[k], -others[k], 0.0, 3e-4);
+        }
+        finish(&bench);
+    }
+}
+
+static void a_rod_that_is_not_there_has_no_reaction(void) {
+    Bench bench = {.world = new_world(1e-3, g)};
+    FilError error;
+    double force[3], moment[3];
+    CHECK(fil_world_reaction(bench.world, 0, false, force, moment, &error) == FIL_E_ARGUMENT);
+    CHECK(strcmp(error.text, "rod is 0; there are 0") == 0);
+    finish(&bench);
+}
+
+#define TESTS(X)                                         \
+    X(a_hanging_rod_carries_the_weight_below)            \
+    X(a_weight_at_the_tip_pulls_all_along)               \
+    X(joints_pull_too)                                   \
+    X(a_column_is_compressed)                            \
+    X(a_trunk_carries_its_branches)                      \
+    X(a_rod_hung_by_its_tip_is_pulled_as_well)           \
+    X(who_sleeps_carries_on)                             \
+    X(a_rod_between_two_ends_is_pulled_or_pressed)       \
+    X(what_cannot_be_known_is_finite)                    \
+    X(a_whirling_rod_is_pulled_outward)                  \
+    X(what_falls_freely_carries_nothing)                 \
+    X(friction_on_a_post_adds_up)                        \
+    X(elastic_energy_adds_up)                            \
+    X(threads_do_not_change_a_bit)                       \
+    X(flat_sections_have_sizes)                          \
+    X(a_clamp_carries_what_a_joint_hands_on)             \
+    X(a_clamp_and_a_floor_share_the_weight)              \
+    X(friction_at_the_surface_twists_a_rod_in_its_clamp) \
+    X(a_rod_that_is_not_there_has_no_reaction)
 CHECK_MAIN(TESTS)

@@ -1039,11 +1039,20 @@ static void every_allocation_may_fail(void) {
 
 // Gravity so strong that velocities are numbers but sums of them are not: whatever overflows first,
 // the error is about the world, not about the friction problem inside of the step.
+static const char *call_fringe(void *user, FilBodyKind kind, int index) {
+    return kind == FIL_BODY_ROD && index == 0 ? user : "";
+}
+
 static void a_step_beyond_the_range_of_numbers_names_the_rod(void) {
-    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+    static const char *const names[3] = {NULL, "fringe", ""};
+    for (int k = 0; k < 3 * FIL_ROD_MODEL_COUNT; k++) {
+        const FilRodModel model = (FilRodModel)(k / 3);
+        const char *who = k % 3 == 1 ? "rod \"fringe\" leaves the range of numbers"
+                                     : "rod 0 leaves the range of numbers";
         FilWorldDef def = exact_def(1e-3);
         FilWorld *world = make_world(&def, 0.4, 0.0);
         (void)add_floor(world);
+        fil_world_set_names(world, names[k % 3] != NULL ? call_fringe : NULL, (void *)names[k % 3]);
         FilRodDef rod_def = log_def(model, 0.01);
         (void)add_rod(world, &rod_def, 2);
         (void)take_step(world);
@@ -1052,9 +1061,53 @@ static void a_step_beyond_the_range_of_numbers_names_the_rod(void) {
         CHECK(fil_world_set_gravity(world, gravity, &error) == FIL_OK);
         FilStatus status = fil_world_step(world, NULL, &error);
         CHECK(status == FIL_E_ARGUMENT);
-        CHECK(status == FIL_OK || strstr(error.text, "rod 0 leaves the range of numbers") != NULL);
+        CHECK(status == FIL_OK || strstr(error.text, who) != NULL);
+        CHECK(status == FIL_OK || strstr(error.text, "may do") == NULL); // no such step is of use
         fil_world_destroy(world);
     }
+}
+
+// The rod is too stiff for any explicit step that somebody could take: none is recommended.
+static void no_step_below_a_nanosecond_is_recommended(void) {
+    for (int k = 0; k < 2; k++) {
+        FilWorldDef def = exact_def(1e-3);
+        FilWorld *world = make_world(&def, 0.4, 0.0);
+        FilRodDef rod_def = log_def(FIL_ROD_CORDE, 1.0);
+        const FilRodLoad load = {.s = 1.0, .force = {0.0, 1e306, 0.0}};
+        FilError error;
+        rod_def.step_kind = FIL_ROD_STEP_EXPLICIT;
+        rod_def.section.young = k == 0 ? 1e16 : 1e40;
+        rod_def.loads = &load;
+        rod_def.load_count = 1;
+        (void)add_rod(world, &rod_def, 2);
+        CHECK(fil_world_step(world, NULL, &error) == FIL_E_ARGUMENT);
+        CHECK(strstr(error.text, "rod 0 leaves the range of numbers") != NULL);
+        CHECK((strstr(error.text, "may do") != NULL) == (k == 0));
+        fil_world_destroy(world);
+    }
+}
+
+// A tip and itself, a body and itself; but the two ends of a rod make a ring.
+static void a_joint_of_a_place_with_itself_is_refused(void) {
+    FilWorldDef def = exact_def(1e-3);
+    FilWorld *world = make_world(&def, 0.4, 0.0);
+    FilRodDef rod = log_def(FIL_ROD_DER, 1.0);
+    FilRigidDef ball = fil_rigid_def_default();
+    FilError error;
+    int number;
+    (void)add_rod(world, &rod, 2);
+    (void)add_rigid(world, &ball);
+    FilJointDef joint = {.a = {.kind = FIL_BODY_ROD, .s = 1.0},
+                         .b = {.kind = FIL_BODY_ROD, .s = 1.0 - 1e-12}};
+    CHECK(fil_world_add_joint(world, &joint, &number, &error) == FIL_E_ARGUMENT);
+    CHECK(strcmp(error.text,
+                 "a and b are the same place of rod 0; a joint holds two things together") == 0);
+    joint.a = joint.b = (FilJointSide){.kind = FIL_BODY_RIGID};
+    CHECK(fil_world_add_joint(world, &joint, &number, &error) == FIL_E_ARGUMENT);
+    CHECK(strncmp(error.text, "a and b are the same place of rigid body 0", 42) == 0);
+    joint = (FilJointDef){.a = {.kind = FIL_BODY_ROD, .s = 1.0}, .b = {.kind = FIL_BODY_ROD}};
+    CHECK(fil_world_add_joint(world, &joint, &number, &error) == FIL_OK);
+    fil_world_destroy(world);
 }
 
 static void bad_definitions_are_refused_by_name(void) {
@@ -1147,6 +1200,8 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(after_warm_up_a_step_allocates_nothing)                               \
     X(every_allocation_may_fail)                                            \
     X(a_step_beyond_the_range_of_numbers_names_the_rod)                     \
+    X(no_step_below_a_nanosecond_is_recommended)                            \
+    X(a_joint_of_a_place_with_itself_is_refused)                            \
     X(bad_definitions_are_refused_by_name)                                  \
     X(materials_that_touch_without_a_law_are_an_error)
 

@@ -90,6 +90,10 @@ typedef struct FilFrame {
     /// the forces and accelerations of the last step; before the first step those at rest.
     const double *tension;
     const double *elastic; ///< [point_count] J/m, of bending and twist; NULL: not known
+    /// [rod_count][2][3] N and N m: what holds the root and the tip of each rod does to it, see
+    /// fil_world_reaction(); 0 for ends that are free; NULL: not known
+    const double *reaction_force;
+    const double *reaction_moment;
     const double *rigid_position;
     const double *rigid_quaternion;
     const double *rigid_velocity;

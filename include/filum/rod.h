@@ -217,6 +217,19 @@ typedef struct FilRodEnergy {
 
 FIL_API void fil_rod_energy(const FilRod *rod, FilRodEnergy *energy);
 
+/// Linear (kg m/s) and angular momentum (kg m^2/s) about the place `about` (m).
+FIL_API void fil_rod_momentum(const FilRod *rod, const double about[3], double linear[3],
+                              double angular[3]);
+
+/// What holds the root (`tip` false) or the tip does to the rod: a force (N) on the end and a
+/// moment (N m) about it, world axes; 0 for an end that is free. After a step it is that of the
+/// step (of its last part, where it was taken in parts); otherwise the velocities are left out, and
+/// at an equilibrium it is exact to the residual: it comes from the balance of the whole rod, and
+/// where both ends are held from that of the forces at the tip, too. A helix or clothoid straight
+/// between two ends does not know what pulls at them along it, which is left at 0. A rod of a world
+/// is asked for by fil_world_reaction(), which knows what touches it.
+FIL_API void fil_rod_reaction(const FilRod *rod, bool tip, double force[3], double moment[3]);
+
 /// The state as one array: what a checkpoint saves. It fits rods of the same definition.
 FIL_API int fil_rod_state_count(const FilRod *rod);
 FIL_API void fil_rod_get_state(const FilRod *rod, double *state);
@@ -283,11 +296,12 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_equilibrium(FilRod *rod,
 typedef struct FilStability {
     /// Smallest eigenvalue of the Hessian of the energy on the free directions, relative to the
     /// elastic stiffness: 1 for a rod without load that is held, 0 when a motion costs nothing (a
-    /// rod that may move or turn as a whole), below 0 when one frees energy. A torque fixed in
-    /// space has no energy: with one, above 0 it is the least force that a motion takes relative to
-    /// the elastic one (a singular value), below 0 how fast the rod, moving slowly against its
-    /// internal damping, leaves (the real part of an eigenvalue). The same in all models as they
-    /// converge.
+    /// rod that may move or turn as a whole: such motions are counted from how the rod is held and
+    /// what acts on it, so that it is 0 and not round-off), below 0 when one frees energy. A torque
+    /// fixed in space has no energy: with one, above 0 it is the least force that a motion takes
+    /// relative to the elastic one (a singular value), below 0 how fast the rod, moving slowly
+    /// against its internal damping, leaves (the real part of an eigenvalue). The same in all
+    /// models as they converge.
     double smallest_eigenvalue;
     double residual; ///< how far the shape is from an equilibrium
     /// It is an equilibrium (residual <= 1e-6), and the rod comes back to it when it moves slowly;
@@ -300,9 +314,9 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_stability(FilRod *rod, FilStability *st
                                                    FilError *error);
 
 /// The lowest `count` natural frequencies of small vibrations about the present shape, without
-/// damping: rad/s, rising. The shape must be an equilibrium (residual at most 1e-6) from which
-/// every motion costs energy. `count` is at most the degrees of freedom that are not held. Of a
-/// torque, under which vibrations are not natural ones, the symmetric part is taken.
+/// damping: rad/s, rising, 0 for each motion that costs nothing. The shape must be what
+/// fil_rod_stability() calls stable. `count` is at most the degrees of freedom that are not held.
+/// Of a torque, under which vibrations are not natural ones, the symmetric part is taken.
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_frequencies(FilRod *rod, int count, double *frequencies,
                                                      FilError *error);
 

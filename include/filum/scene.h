@@ -40,9 +40,16 @@ typedef struct FilMaterial {
 #define FIL_SCENE_NAMED(code, name, text) code,
 typedef enum FilStartKind { FIL_START_TABLE(FIL_SCENE_ENUM) FIL_START_COUNT } FilStartKind;
 
+/// Where the file tells of a thing (of a generator, for what it makes), counted from 1; 0: nowhere,
+/// as where --set has the last word.
+typedef struct FilSceneOrigin {
+    int line, column;
+} FilSceneOrigin;
+
 /// A rod, ready for fil_rod_create(): gravity, theta and the motions of the ends are in `def`.
 typedef struct FilSceneRod {
     const char *name; ///< "" when it has none
+    FilSceneOrigin origin;
     FilRodDef def;
     int material;
     double contact_radius; ///< m: of the capsules that stand for the rod
@@ -57,6 +64,7 @@ typedef struct FilSceneRod {
 
 typedef struct FilSceneObstacle {
     const char *name;
+    FilSceneOrigin origin;
     FilShape shape;
     FilPose pose; ///< at time 0, before its motion
     int material;
@@ -65,6 +73,7 @@ typedef struct FilSceneObstacle {
 
 typedef struct FilSceneBody {
     const char *name;
+    FilSceneOrigin origin;
     FilShape shape;
     FilPose pose;
     int material;
@@ -93,6 +102,7 @@ typedef struct FilScenePlace {
 } FilScenePlace;
 
 typedef struct FilSceneJoint {
+    FilSceneOrigin origin;
     FilJointKind kind; ///< pinned: the places stay together; clamped: they do not turn either
     FilScenePlace a, b;
 } FilSceneJoint;
@@ -110,6 +120,7 @@ typedef struct FilSceneJoint {
 typedef enum FilEventKind { FIL_EVENT_TABLE(FIL_SCENE_NAMED) FIL_EVENT_COUNT } FilEventKind;
 
 typedef struct FilSceneEvent {
+    FilSceneOrigin origin;
     double time; ///< s, rising
     FilEventKind kind;
     int rod; ///< -1: all of them

@@ -270,8 +270,21 @@ typedef struct FilContact {
 /// world and lives until the next step.
 FIL_API const FilContact *fil_world_contacts(const FilWorld *world, int *count);
 
+/// What holds the root (`tip` false) or the tip of a rod does to it, as fil_rod_reaction() says,
+/// contacts, joints and the hand taken into account: of the last step, or of its last part. Right
+/// after fil_world_set_state() that of the rods at rest.
+FIL_API FIL_MUST_CHECK FilStatus fil_world_reaction(const FilWorld *world, int rod, bool tip,
+                                                    double force[3], double moment[3],
+                                                    FilError *error);
+
 /// Kinetic and potential energy of all bodies, J.
 FIL_API void fil_world_energy(const FilWorld *world, FilRodEnergy *energy);
+
+/// What a rod (FIL_BODY_ROD) or a rigid body (FIL_BODY_RIGID) is called; NULL or "": it has no
+/// name. The text lives until the next call.
+typedef const char *FilBodyName(void *user, FilBodyKind kind, int index);
+/// Messages name bodies by what `name` says, and otherwise by their numbers. NULL: numbers will do.
+FIL_API void fil_world_set_names(FilWorld *world, FilBodyName *name, void *user);
 
 /// Called with every friction problem of a step, before it is solved: `r` is what the solve starts
 /// from, and `fresh` (one per block) says which blocks had no impulse in the step before and no

@@ -509,10 +509,14 @@ def _docs() -> Dict[str, str]:
     return found
 
 
+_FUNCTIONS = ("FilProblemWatch", "FilBodyName")  # types of functions, which cffi has no type of
+
+
 def _make_classes() -> None:
     docs = _docs()
     for name in ffi.list_types()[0]:
-        ctype = ffi.typeof(name) if name.startswith("Fil") and name != "FilProblemWatch" else None
+        known = name.startswith("Fil") and name not in _FUNCTIONS
+        ctype = ffi.typeof(name) if known else None
         if ctype is None:
             continue
         if ctype.kind == "enum":

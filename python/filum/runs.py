@@ -25,6 +25,7 @@ _ARRAYS = {
     "position": ("point_count", (3,)), "quaternion": ("point_count", (4,)),
     "velocity": ("point_count", (3,)), "curvature": ("point_count", (3,)),
     "tension": ("point_count", ()), "elastic": ("point_count", ()),
+    "reaction_force": ("rod_count", (2, 3)), "reaction_moment": ("rod_count", (2, 3)),
     "rigid_position": ("rigid_count", (3,)), "rigid_quaternion": ("rigid_count", (4,)),
     "rigid_velocity": ("rigid_count", (3,)), "rigid_spin": ("rigid_count", (3,)),
     "obstacle_position": ("obstacle_count", (3,)), "obstacle_quaternion": ("obstacle_count", (4,)),
@@ -38,7 +39,8 @@ class Frame:
 
     `time` (s), `step`, `energy` (J), and arrays, by points of rods: `position` [points, 3] m,
     `quaternion` [points, 4] (w, x, y, z), `velocity` [points, 3] m/s, `curvature` [points, 3]
-    (twist, kappa1, kappa2) 1/m, `tension` [points] N, `elastic` [points] J/m; by bodies:
+    (twist, kappa1, kappa2) 1/m, `tension` [points] N, `elastic` [points] J/m; by rods, of
+    root and tip: `reaction_force` [rods, 2, 3] N, `reaction_moment` [rods, 2, 3] N m; by bodies:
     `rigid_position` m, `rigid_quaternion`, `rigid_velocity` m/s, `rigid_spin` rad/s; by obstacles:
     `obstacle_position` m, `obstacle_quaternion`; and `contacts`, an array of FilContact. What a run
     of old does not know is None. rod(k) are the points of a rod.

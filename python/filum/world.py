@@ -90,6 +90,7 @@ class Rod(Handle):
     """An elastic rod, alone or in a world. filum.Rod(FilRodDef(), length=0.3) makes one alone."""
 
     _noun = "rod"
+    _number = -1  # in its world
 
     def __init__(self, def_: Definition = {}, /, **fields: Any) -> None:
         given = definition("FilRodDef", def_, fields)
@@ -102,9 +103,10 @@ class Rod(Handle):
         return f" of {self.element_count} elements, {self.length:g} m long"
 
     @classmethod
-    def _in(cls, pointer: Any, world: "World") -> "Rod":
+    def _in(cls, pointer: Any, world: "World", number: int) -> "Rod":
         rod = cls.__new__(cls)
         Handle.__init__(rod, pointer, None, world, world._memory)
+        rod._number = number
         return rod
 
     def destroy(self) -> None:
@@ -200,6 +202,26 @@ class Rod(Handle):
     def energy(self) -> Any:
         """FilRodEnergy, J."""
         return value_of("FilRodEnergy", self._ask, lib.fil_rod_energy)
+
+    def momentum(self, about: Vector = (0, 0, 0)) -> Tuple[np.ndarray, np.ndarray]:
+        """Linear (kg m/s) and angular momentum (kg m^2/s) about a place (m)."""
+        linear, angular = np.zeros(3), np.zeros(3)
+        with self._looking() as rod:
+            lib.fil_rod_momentum(rod, vector(about, "about"), ffi.from_buffer("double[]", linear),
+                                 ffi.from_buffer("double[]", angular))
+        return linear, angular
+
+    def reaction(self, tip: bool = False) -> Tuple[np.ndarray, np.ndarray]:
+        """What holds the root, or the tip, does to the rod: force (N) on the end and moment (N m)
+        about it; of the last step, or at rest. In a world with all that touches the rod."""
+        world: Any = self._owner
+        if world is not None:
+            return world.reaction(self._number, tip)
+        force, moment = np.zeros(3), np.zeros(3)
+        with self._looking() as rod:
+            lib.fil_rod_reaction(rod, tip, ffi.from_buffer("double[]", force),
+                                 ffi.from_buffer("double[]", moment))
+        return force, moment
 
     @property
     def state(self) -> np.ndarray:
@@ -520,7 +542,7 @@ class World(Handle):
         pointer = self._ask(lib.fil_world_rod, rod)
         if pointer == ffi.NULL:
             raise Error(f"there is no rod {rod}; the world has {self.rod_count}")
-        return Rod._in(pointer, self)
+        return Rod._in(pointer, self, rod)
 
     def rigid(self, rigid: int) -> Rigid:
         """The rigid body of that number; it belongs to the world."""
@@ -596,6 +618,20 @@ class World(Handle):
         It stays as it is; its memory is used again when nobody looks at it any more."""
         from .runs import RecorderCore, free_recorder
         return free_recorder(self._recorders, lambda: RecorderCore(self)).frame(self)
+
+    def set_names(self, name: Optional[Callable[[int, int], Optional[str]]]) -> None:
+        """Messages call a rod or a rigid body what name(kind, index) says; None: by its number."""
+        told = {}  # the texts live as long as the function
+
+        @ffi.callback("FilBodyName *", error=ffi.NULL, onerror=on_error)
+        def callback(_: Any, kind: int, index: int) -> Any:
+            text = name(kind, index) if name is not None else None
+            told[kind, index] = ffi.new("char[]", (text or "").encode())
+            return told[kind, index]
+
+        with self._changing() as world:
+            self._kept.append(callback)
+            lib.fil_world_set_names(world, ffi.NULL if name is None else callback, ffi.NULL)
 
     def watch_problems(self,
                        watch: Optional[Callable[[Any, np.ndarray, np.ndarray], None]]) -> None:
@@ -676,6 +712,15 @@ class World(Handle):
         """Let go the root, or the tip, of a rod."""
         with self._changing() as world:
             call(lib.fil_world_release, world, rod, tip)
+
+    def reaction(self, rod: int, tip: bool = False) -> Tuple[np.ndarray, np.ndarray]:
+        """What holds the root, or the tip, of a rod does to it in the last step: force (N) on the
+        end and moment (N m) about it."""
+        force, moment = np.zeros(3), np.zeros(3)
+        with self._looking() as world:
+            call(lib.fil_world_reaction, world, rod, tip, ffi.from_buffer("double[]", force),
+                 ffi.from_buffer("double[]", moment))
+        return force, moment
 
     def remove_joint(self, joint: int) -> None:
         with self._changing() as world:

@@ -242,3 +242,50 @@ def test_a_hand_pulls_a_rod_to_where_it_goes_and_lets_go():
     assert force[2] > 0 and torque == 0
     world.set_grab()
     assert world.grab() is None
+
+
+def test_a_rod_tells_what_holds_it_and_how_it_moves():
+    rod = filum.Rod(model=filum.FIL_ROD_DER, element_count=8, length=1.0, gravity=(0, 0, -9.81),
+                    section={"radius": 0.02})
+    assert rod.equilibrium().converged
+    weight = 1300 * np.pi * 0.02**2 * 9.81
+    force, moment = rod.reaction()
+    assert np.allclose(force, [0, 0, weight], rtol=1e-9) and moment[1] < -0.4 * weight
+    assert not np.any(rod.reaction(tip=True))
+    free = filum.Rod(length=1.0, section={"radius": 0.02}, root_end={"kind": filum.FIL_END_FREE})
+    free.launch((1, 2, 3), (0, 0, 4))
+    linear, angular = free.momentum(about=(0.5, 0, 0))
+    assert np.allclose(linear, np.array([1, 4, 3]) * weight / 9.81, rtol=1e-12)
+    assert np.allclose(angular[2], 4 * weight / 9.81 / 12, rtol=1e-12)
+
+
+def test_a_rod_of_a_world_is_held_against_what_touches_it():
+    world = filum.World(gravity=(0, 0, -9.81))
+    material = world.add_material()
+    world.set_friction(material, material, 0.3)
+    number = world.add_rod(filum.FilRodDef(length=0.5, section={"radius": 0.01}))
+    world.step()
+    force, moment = world.rod(number).reaction()
+    assert np.array_equal(force, world.reaction(number)[0])
+    frame = world.frame()
+    assert frame.reaction_force.shape == (1, 2, 3)
+    assert np.array_equal(frame.reaction_force[0, 0], force)
+    assert np.array_equal(frame.reaction_moment[0, 0], moment)
+    assert not frame.reaction_force[0, 1].any()
+    with pytest.raises(filum.Error, match="rod is 3; there are 1"):
+        world.reaction(3)
+
+
+def test_messages_call_a_rod_by_its_name():
+    world = filum.World(step=1e-3)
+    world.add_material()
+    world.add_rod(filum.FilRodDef(length=0.5, section={"radius": 0.01}))
+    world.set_gravity((0, 0, -1e307))
+    with pytest.raises(filum.Error, match="rod 0 leaves the range of numbers"):
+        world.step()
+    world.set_names(lambda kind, index: "fringe" if kind == filum.FIL_BODY_ROD else None)
+    with pytest.raises(filum.Error, match='rod "fringe" leaves the range of numbers'):
+        world.step()
+    world.set_names(None)
+    with pytest.raises(filum.Error, match="rod 0 leaves the range of numbers"):
+        world.step()

@@ -29,6 +29,8 @@ struct FilRecorder {
     double *position, *quaternion, *velocity, *curvature;
     double *force; // [point_count][3] N: what sections of rods that do not stretch carry
     double *tension, *elastic;
+    double *reaction_force, *reaction_moment;
+    FilArena scratch; // of a frame
     double *rigid_position, *rigid_quaternion, *rigid_velocity, *rigid_spin;
     double *obstacle_position, *obstacle_quaternion;
 };
@@ -140,6 +142,8 @@ static bool take_memory(FilRecorder *recorder) {
     recorder->force = FIL_NEW(arena, double, 3 * n);
     recorder->tension = FIL_NEW(arena, double, n);
     recorder->elastic = FIL_NEW(arena, double, n);
+    recorder->reaction_force = FIL_NEW(arena, double, 6 * (size_t)world->rod_count);
+    recorder->reaction_moment = FIL_NEW(arena, double, 6 * (size_t)world->rod_count);
     recorder->rigid_position = FIL_NEW(arena, double, 3 * rigids);
     recorder->rigid_quaternion = FIL_NEW(arena, double, 4 * rigids);
     recorder->rigid_velocity = FIL_NEW(arena, double, 3 * rigids);
@@ -179,8 +183,10 @@ FilStatus fil_recorder_create(FilWorld *world, const FilAllocator *allocator, Fi
     const FilAllocator memory = allocator != NULL ? *allocator : fil_libc_allocator;
     FilRecorder *recorder = memory.resize(memory.user, NULL, 0, sizeof *recorder);
     if (recorder != NULL) {
-        *recorder =
-            (FilRecorder){.world = world, .allocator = memory, .arena = fil_arena_make(&memory)};
+        *recorder = (FilRecorder){.world = world,
+                                  .allocator = memory,
+                                  .arena = fil_arena_make(&memory),
+                                  .scratch = fil_arena_make(&memory)};
     }
     if (recorder == NULL || !take_memory(recorder)) {
         fil_recorder_destroy(recorder);
@@ -196,6 +202,7 @@ void fil_recorder_destroy(FilRecorder *recorder) {
     if (recorder != NULL) {
         const FilAllocator memory = recorder->allocator;
         fil_arena_destroy(&recorder->arena);
+        fil_arena_destroy(&recorder->scratch);
         memory.resize(memory.user, recorder, sizeof *recorder, 0);
     }
 }
@@ -310,6 +317,9 @@ FilStatus fil_recorder_frame(FilRecorder *recorder, FilFrame *frame, FilError *e
     fil_parallel_ranges(world->rod_count, 8, world->threads, sample_rods, recorder);
     fil_world_section_forces(world, recorder->velocity, recorder->force);
     fil_parallel_ranges(world->rod_count, 8, world->threads, find_tensions, recorder);
+    fil_arena_reset(&recorder->scratch);
+    FIL_TRY(fil_world_reactions(world, &recorder->scratch, recorder->reaction_force,
+                                recorder->reaction_moment, error));
     sample_solids(recorder);
     *frame = (FilFrame){.time = fil_world_time(world),
                         .step = fil_world_step_count(world),
@@ -319,6 +329,8 @@ FilStatus fil_recorder_frame(FilRecorder *recorder, FilFrame *frame, FilError *e
                         .curvature = recorder->curvature,
                         .tension = recorder->tension,
                         .elastic = recorder->elastic,
+                        .reaction_force = recorder->reaction_force,
+                        .reaction_moment = recorder->reaction_moment,
                         .rigid_position = recorder->rigid_position,
                         .rigid_quaternion = recorder->rigid_quaternion,
                         .rigid_velocity = recorder->rigid_velocity,

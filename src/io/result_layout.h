@@ -45,6 +45,8 @@ extern const FilHdfTable fil_result_tables[FIL_TABLE_COUNT];
     X("/rods/curvature", curvature, point_count, 3, SERIES_FLOAT, "1/m")               \
     X("/rods/tension", tension, point_count, 1, SERIES_OPTIONAL, "N")                  \
     X("/rods/elastic", elastic, point_count, 1, SERIES_OPTIONAL, "J/m")                \
+    X("/rods/reaction_force", reaction_force, rod_count, 6, SERIES_OPTIONAL, "N")      \
+    X("/rods/reaction_moment", reaction_moment, rod_count, 6, SERIES_OPTIONAL, "N m")  \
     X("/rigids/position", rigid_position, rigid_count, 3, SERIES_DOUBLE, "m")          \
     X("/rigids/quaternion", rigid_quaternion, rigid_count, 4, SERIES_DOUBLE, "1")      \
     X("/rigids/velocity", rigid_velocity, rigid_count, 3, SERIES_DOUBLE, "m/s")        \
@@ -52,7 +54,7 @@ extern const FilHdfTable fil_result_tables[FIL_TABLE_COUNT];
     X("/obstacles/position", obstacle_position, obstacle_count, 3, SERIES_DOUBLE, "m") \
     X("/obstacles/quaternion", obstacle_quaternion, obstacle_count, 4, SERIES_DOUBLE, "1")
 
-enum { FIL_SERIES_COUNT = 12 };
+enum { FIL_SERIES_COUNT = 14 };
 
 typedef struct FilSeries {
     const char *path, *unit;

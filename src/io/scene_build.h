@@ -58,6 +58,12 @@ FilRandom fil_scene_random(const FilSceneBuild *build, int seed, int index);
 /// A path in a scene, from the folder of the scene; NULL when there is no memory.
 const char *fil_scene_path(const FilSceneBuild *build, const char *file);
 
+/// Where the file tells of a thing.
+static inline FilSceneOrigin fil_scene_origin(const FilRecord *record) {
+    const bool told = record->json != NULL && record->json->line > 0;
+    return told ? (FilSceneOrigin){record->json->line, record->json->column} : (FilSceneOrigin){0};
+}
+
 /// The world's axes, turned by a rotation vector.
 void fil_scene_turned_axes(const double turn[3], double axis[3][3]);
 

@@ -26,7 +26,16 @@ static const struct {
 
 typedef struct Count {
     double rods, elements, dofs, pieces, bodies, scene_bytes, run_bytes;
+    const FilJson *greedy; // what asks for most pieces and bodies of all, `most` of them
+    double most;
 } Count;
+
+static void note_greedy(Count *count, const FilJson *json, double wanted) {
+    if (json != NULL && wanted > count->most) {
+        count->greedy = json;
+        count->most = wanted;
+    }
+}
 
 static double tables_of(const FilRodSpec *spec) {
     const bool start =
@@ -41,6 +50,7 @@ static void add_rods(Count *count, const FilRodSpec *spec, double copies, bool o
     const int given = fil_scene_pieces(spec, spec->length);
     const double pieces = elements * (given > 0 ? given : curved ? PIECES_PER_CURVE : 1);
     const double tables = own_shape ? 1.0 : tables_of(spec) / fmax(copies, 1.0);
+    note_greedy(count, spec->head.json, copies * (1.0 + pieces));
     count->rods += copies;
     count->elements += copies * elements;
     count->dofs += copies * (elements * cost[spec->model].dofs + cost[spec->model].more);
@@ -57,6 +67,7 @@ static void add_generators(const FilSceneSpec *spec, Count *count) {
         if (array->rod.head.json != NULL) {
             add_rods(count, &array->rod, copies, false);
         } else {
+            note_greedy(count, array->head.json, copies);
             count->bodies += copies;
         }
     }
@@ -105,7 +116,7 @@ static double bytes_of_frame(unsigned fields, const Count *count) {
 
 FilStatus fil_scene_count(FilSceneBuild *build, long long memory_limit) {
     const FilSceneSpec *spec = &build->spec;
-    Count count = {.bodies = spec->bodies.count};
+    Count count = {.bodies = spec->bodies.count, .greedy = spec->head.json};
     for (int k = 0; k < spec->rods.count; k++) {
         add_rods(&count, &spec->rods.items[k], 1.0, false);
     }
@@ -133,17 +144,18 @@ FilStatus fil_scene_count(FilSceneBuild *build, long long memory_limit) {
     };
     const double total = count.scene_bytes + count.run_bytes;
     if (count.rods > 1e8 || count.bodies > 1e8 || count.pieces > 2e9) {
-        return fil_fail(build->error, FIL_E_FORMAT,
-                        "%s asks for %.0f rods with %.0f pieces and %.0f bodies; at most 100000000 "
-                        "rods, 2000000000 pieces and 100000000 bodies can be counted",
-                        build->holder->scene.file, count.rods, count.pieces, count.bodies);
+        return fil_json_fail(build->decoder.document, count.greedy, build->error,
+                             "asks for too much: there would be %.0f rods with %.0f pieces and "
+                             "%.0f bodies; at most 100000000 rods, 2000000000 pieces and 100000000 "
+                             "bodies can be counted",
+                             count.rods, count.pieces, count.bodies);
     }
     if (memory_limit > 0 && total > (double)memory_limit) {
-        return fil_fail(build->error, FIL_E_FORMAT,
-                        "%s asks for %.0f rods with %.0f elements and %.0f bodies, about %.3g GB; "
-                        "the limit is %.3g GB",
-                        build->holder->scene.file, count.rods, count.elements, count.bodies,
-                        total / 1e9, (double)memory_limit / 1e9);
+        return fil_json_fail(build->decoder.document, count.greedy, build->error,
+                             "asks for too much: %.0f rods with %.0f elements and %.0f bodies take "
+                             "about %.3g GB; the limit is %.3g GB",
+                             count.rods, count.elements, count.bodies, total / 1e9,
+                             (double)memory_limit / 1e9);
     }
     return FIL_OK;
 }

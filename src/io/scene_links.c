@@ -213,6 +213,24 @@ static FilStatus build_place(FilSceneBuild *build, const FilPlaceSpec *spec, Fil
     return FIL_OK;
 }
 
+// A joint of a place with itself holds nothing, and its equations have no one solution.
+static FilStatus check_apart(const FilSceneBuild *build, const FilJointSpec *spec,
+                             const FilScenePlace *a, const FilScenePlace *b) {
+    if (a->body >= 0 && a->body == b->body) {
+        return fil_table_fail(
+            &build->decoder, &fil_spec_joint, spec, offsetof(FilJointSpec, b),
+            "is on the body \"%.40s\", as a is; a joint holds two things together", spec->b.body);
+    }
+    const double length = a->rod >= 0 ? build->holder->scene.rods[a->rod].def.length : 0.0;
+    if (a->rod >= 0 && a->rod == b->rod && fabs(a->s - b->s) <= 1e-9 * length) {
+        return fil_table_fail(&build->decoder, &fil_spec_joint, spec, offsetof(FilJointSpec, b),
+                              "is the same place of the rod \"%.40s\" as a, %g m along it; a joint "
+                              "holds two places together",
+                              spec->b.rod, b->s);
+    }
+    return FIL_OK;
+}
+
 FilStatus fil_scene_build_joints(FilSceneBuild *build) {
     FilScene *scene = &build->holder->scene;
     const int count = build->spec.joints.count;
@@ -223,6 +241,7 @@ FilStatus fil_scene_build_joints(FilSceneBuild *build) {
     for (int k = 0; k < count; k++) {
         const FilJointSpec *spec = &build->spec.joints.items[k];
         joints[k].kind = (FilJointKind)spec->kind;
+        joints[k].origin = fil_scene_origin(&spec->head);
         FIL_TRY(build_place(build, &spec->a, &joints[k].a));
         FIL_TRY(build_place(build, &spec->b, &joints[k].b));
         const FilScenePlace *a = &joints[k].a, *b = &joints[k].b;
@@ -230,6 +249,7 @@ FilStatus fil_scene_build_joints(FilSceneBuild *build) {
             return fil_table_fail(&build->decoder, &fil_spec_joint, spec, offsetof(FilJointSpec, a),
                                   "and b are both in the world; a joint holds a rod or a body");
         }
+        FIL_TRY(check_apart(build, spec, a, b));
     }
     scene->joints = joints;
     scene->joint_count = count;
@@ -255,7 +275,10 @@ static FilStatus build_event(const FilSceneBuild *build, const FilEventSpec *spe
         {FIL_EVENT_LENGTH, GIVEN(event, spec, FilEventSpec, length), NULL},
     };
     int found = 0;
-    *out = (FilSceneEvent){.time = spec->time, .rod = -1, .value = spec->length};
+    *out = (FilSceneEvent){.origin = fil_scene_origin(&spec->head),
+                           .time = spec->time,
+                           .rod = -1,
+                           .value = spec->length};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         if (kinds[k].given) {
             found++;

@@ -345,7 +345,8 @@ static void copy_numbers(const FilSceneBuild *build, const FilRodSpec *spec, Fil
 }
 
 FilStatus fil_scene_rod_shape(FilSceneBuild *build, const FilRodSpec *spec, FilSceneRod *rod) {
-    *rod = (FilSceneRod){.name = "", .def = fil_rod_def_default()};
+    *rod = (FilSceneRod){
+        .name = "", .origin = fil_scene_origin(&spec->head), .def = fil_rod_def_default()};
     FilRodDef *def = &rod->def;
     copy_numbers(build, spec, rod);
     FIL_TRY(check_start(build, spec));

@@ -96,6 +96,7 @@ FilStatus fil_scene_build_obstacles(FilSceneBuild *build) {
         const FilSolidSpec *spec = &build->spec.obstacles.items[k];
         FilSceneObstacle *out = &build->obstacles[k];
         out->name = spec->name;
+        out->origin = fil_scene_origin(&spec->head);
         FIL_TRY(build_shape(build, &fil_spec_obstacle, spec, &out->shape, &out->pose));
         FIL_TRY(fil_scene_material(build, &fil_spec_obstacle, spec,
                                    offsetof(FilSolidSpec, material), spec->material,
@@ -130,6 +131,7 @@ static FilStatus add_rail(FilSceneBuild *build, const FilRailSpec *spec) {
         FilSceneObstacle *out = &build->obstacles[scene->obstacle_count];
         *out = (FilSceneObstacle){
             .name = fil_scene_item_name(build, spec->name, k - 1),
+            .origin = fil_scene_origin(&spec->head),
             .shape = {.kind = FIL_SHAPE_CAPSULE, .radius = spec->radius, .length = length},
             .material = material};
         fil_axes_along(edge, up, out->pose.axis);
@@ -154,6 +156,7 @@ FilStatus fil_scene_body(FilSceneBuild *build, const FilSolidSpec *spec, FilScen
                               "is a plane, which has no mass; it can be an obstacle only");
     }
     out->name = spec->name;
+    out->origin = fil_scene_origin(&spec->head);
     FIL_TRY(build_shape(build, table, spec, &out->shape, &out->pose));
     FIL_TRY(fil_scene_material(build, table, spec, offsetof(FilSolidSpec, material), spec->material,
                                &out->material));

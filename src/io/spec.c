@@ -212,18 +212,20 @@ TABLE(rod, FilRodSpec, "An elastic rod.");
 // -------------------------------------------------------------------------------------- solids
 
 #define SOLID(member, kind, about, ...) FIELD(FilSolidSpec, member, kind, about, __VA_ARGS__)
-#define SOLID_FIELDS                                                                              \
-    SOLID(name, TEXT, "for joints, hair and what follows it", DEFAULT("\"\"")),                   \
-        SOLID(shape, NAME, "what it is", .names = shape_names, .required = true),                 \
-        SOLID(radius, NUMBER, "sphere, capsule, cylinder", .unit = "m", POSITIVE),                \
-        SOLID(length, NUMBER, "capsule (between the centres of its ends), cylinder", .unit = "m", \
-              POSITIVE),                                                                          \
-        SOLID(size, VECTOR, "box: whole lengths", .unit = "m", POSITIVE, .size = 3),              \
-        SOLID(file, TEXT, "mesh: OBJ or PLY, beside the scene", PLAIN),                           \
-        SOLID(scale, NUMBER, "mesh: length of its unit", .unit = "m", POSITIVE, DEFAULT("1")),    \
-        SOLID(at, VECTOR, "where its centre is", .unit = "m", ORIGIN),                            \
-        SOLID(turn, VECTOR, "rotation vector from the world's axes to its own", .unit = "rad",    \
-              ORIGIN),                                                                            \
+#define SOLID_FIELDS                                                                           \
+    SOLID(name, TEXT, "for joints, hair and what follows it", DEFAULT("\"\"")),                \
+        SOLID(shape, NAME, "what it is", .names = shape_names, .required = true),              \
+        SOLID(radius, NUMBER, "sphere, capsule, cylinder", .unit = "m", POSITIVE),             \
+        SOLID(length, NUMBER,                                                                  \
+              "capsule (between the centres of its ends), cylinder; both lie along "           \
+              "x of their own axes, which `turn` turns",                                       \
+              .unit = "m", POSITIVE),                                                          \
+        SOLID(size, VECTOR, "box: whole lengths", .unit = "m", POSITIVE, .size = 3),           \
+        SOLID(file, TEXT, "mesh: OBJ or PLY, beside the scene", PLAIN),                        \
+        SOLID(scale, NUMBER, "mesh: length of its unit", .unit = "m", POSITIVE, DEFAULT("1")), \
+        SOLID(at, VECTOR, "where its centre is", .unit = "m", ORIGIN),                         \
+        SOLID(turn, VECTOR, "rotation vector from the world's axes to its own", .unit = "rad", \
+              ORIGIN),                                                                         \
         SOLID(material, TEXT, "name of a material; needed when there are several", PLAIN)
 
 static const FilField obstacle_fields[] = {

@@ -14,18 +14,24 @@
 #include "math/vec3.h"
 #include "world/world.h"
 
+#include <stdio.h>
 #include <string.h>
 
-FilStatus fil_stage_blame(FilError *error, FilStatus status, const char *list, int index,
-                          const char *name) {
+FilStatus fil_stage_blame(const FilStage *stage, FilError *error, FilStatus status,
+                          const FilBlamed *blamed) {
     if (status == FIL_E_NO_MEMORY || error == NULL) {
         return status;
     }
-    char text[sizeof error->text];
+    const FilSceneOrigin at = blamed->origin;
+    const bool named = blamed->name != NULL && blamed->name[0] != '\0';
+    char text[sizeof error->text], place[40] = "";
     memcpy(text, error->text, sizeof text);
-    const bool named = name[0] != '\0';
-    return fil_fail(error, status, "%s[%d]%s%.40s%s: %s", list, index, named ? " (" : "", name,
-                    named ? ")" : "", text);
+    if (at.line > 0) {
+        (void)snprintf(place, sizeof place, ":%d:%d", at.line, at.column);
+    }
+    return fil_fail_at(error, status, at.line, at.column, "%.80s%s: %s[%d]%s%.40s%s: %s",
+                       stage->scene->file, place, blamed->list, blamed->index, named ? " (" : "",
+                       named ? blamed->name : "", named ? ")" : "", text);
 }
 
 // --- building ------------------------------------------------------------------------------------
@@ -59,7 +65,8 @@ static FilStatus add_materials(FilStage *stage, FilError *error) {
         FilStatus status =
             fil_world_add_material(stage->world, scene->materials[a].restitution, &number, error);
         if (status != FIL_OK) {
-            return fil_stage_blame(error, status, "materials", a, scene->materials[a].name);
+            return fil_stage_blame(stage, error, status,
+                                   &(FilBlamed){"materials", a, scene->materials[a].name, {0}});
         }
     }
     FilStatus status = FIL_OK;
@@ -84,7 +91,8 @@ static FilStatus add_obstacles(FilStage *stage, FilError *error) {
         int number;
         FilStatus status = fil_world_add_obstacle(stage->world, &def, &surface, &number, error);
         if (status != FIL_OK) {
-            return fil_stage_blame(error, status, "obstacles", k, from->name);
+            return fil_stage_blame(stage, error, status,
+                                   &(FilBlamed){"obstacles", k, from->name, from->origin});
         }
     }
     return FIL_OK;
@@ -139,7 +147,9 @@ static FilStatus add_rods(FilStage *stage, FilError *error) {
     for (int k = 0; k < stage->scene->rod_count; k++) {
         FilStatus status = add_rod(stage, k, error);
         if (status != FIL_OK) {
-            return fil_stage_blame(error, status, "rods", k, stage->scene->rods[k].name);
+            const FilSceneRod *from = &stage->scene->rods[k];
+            return fil_stage_blame(stage, error, status,
+                                   &(FilBlamed){"rods", k, from->name, from->origin});
         }
     }
     return FIL_OK;
@@ -172,7 +182,8 @@ static FilStatus add_bodies(FilStage *stage, FilError *error) {
             status = set_load(stage, k, 0.0, error);
         }
         if (status != FIL_OK) {
-            return fil_stage_blame(error, status, "bodies", k, from->name);
+            return fil_stage_blame(stage, error, status,
+                                   &(FilBlamed){"bodies", k, from->name, from->origin});
         }
     }
     return FIL_OK;
@@ -228,16 +239,27 @@ static FilStatus add_joints(FilStage *stage, FilError *error) {
     for (int k = 0; k < stage->scene->joint_count; k++) {
         FilStatus status = add_joint(stage, &stage->scene->joints[k], error);
         if (status != FIL_OK) {
-            return fil_stage_blame(error, status, "joints", k, "");
+            return fil_stage_blame(stage, error, status,
+                                   &(FilBlamed){"joints", k, NULL, stage->scene->joints[k].origin});
         }
     }
     return FIL_OK;
+}
+
+// The names of the scene, for messages of the world.
+static const char *name_body(void *user, FilBodyKind kind, int index) {
+    const FilScene *scene = user;
+    if (kind == FIL_BODY_ROD && index < scene->rod_count) {
+        return scene->rods[index].name;
+    }
+    return kind == FIL_BODY_RIGID && index < scene->body_count ? scene->bodies[index].name : NULL;
 }
 
 // --- a stage -------------------------------------------------------------------------------------
 
 static FilStatus build(FilStage *stage, int threads, FilError *error) {
     FIL_TRY(make_world(stage, threads, error));
+    fil_world_set_names(stage->world, name_body, (void *)stage->scene);
     FIL_TRY(add_materials(stage, error));
     FIL_TRY(add_obstacles(stage, error));
     FIL_TRY(add_rods(stage, error));

@@ -34,9 +34,17 @@ struct FilStage {
     size_t text_room;
 };
 
-/// Put "rods[3] (strand): " before the sentence of an error; returns its status.
-FilStatus fil_stage_blame(FilError *error, FilStatus status, const char *list, int index,
-                          const char *name);
+// What an error is about: an entry of a list of the scene.
+typedef struct FilBlamed {
+    const char *list;
+    int index;
+    const char *name; // may be NULL
+    FilSceneOrigin origin;
+} FilBlamed;
+
+/// Put "hair.json:12:5: rods[3] (strand): " before the sentence of an error; returns its status.
+FilStatus fil_stage_blame(const FilStage *stage, FilError *error, FilStatus status,
+                          const FilBlamed *blamed);
 
 /// Apply events until `count` of them are.
 FilStatus fil_stage_apply_events(FilStage *stage, int count, FilError *error);

@@ -74,6 +74,18 @@ static FilStatus change_rod(FilStage *stage, const FilSceneEvent *event, int ind
     return set_loads(stage, index, error);
 }
 
+// Which of the rods an event could not change; where the event is comes before it.
+static FilStatus blame_rod(FilError *error, FilStatus status, int index, const char *name) {
+    if (status == FIL_E_NO_MEMORY || error == NULL) {
+        return status;
+    }
+    char text[sizeof error->text];
+    memcpy(text, error->text, sizeof text);
+    const bool named = name[0] != '\0';
+    return fil_fail(error, status, "rods[%d]%s%.40s%s: %s", index, named ? " (" : "", name,
+                    named ? ")" : "", text);
+}
+
 static FilStatus apply(FilStage *stage, const FilSceneEvent *event, FilError *error) {
     if (event->kind == FIL_EVENT_GRAVITY) {
         return fil_world_set_gravity(stage->world, event->vector, error);
@@ -89,7 +101,7 @@ static FilStatus apply(FilStage *stage, const FilSceneEvent *event, FilError *er
     for (int k = first; k < last; k++) {
         FilStatus status = change_rod(stage, event, k, error);
         if (status != FIL_OK) {
-            return fil_stage_blame(error, status, "rods", k, stage->scene->rods[k].name);
+            return blame_rod(error, status, k, stage->scene->rods[k].name);
         }
     }
     return FIL_OK;
@@ -124,7 +136,8 @@ FilStatus fil_stage_apply_events(FilStage *stage, int count, FilError *error) {
         if (status != FIL_OK) {
             char name[60];
             (void)snprintf(name, sizeof name, "%s at %g s", names[event->kind], event->time);
-            return fil_stage_blame(error, status, "events", stage->event_count, name);
+            return fil_stage_blame(stage, error, status,
+                                   &(FilBlamed){"events", stage->event_count, name, event->origin});
         }
         tell(stage, event);
         stage->event_count++;

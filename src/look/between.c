@@ -15,6 +15,8 @@
     X(curvature, point_count, 3)      \
     X(tension, point_count, 1)        \
     X(elastic, point_count, 1)        \
+    X(reaction_force, rod_count, 6)   \
+    X(reaction_moment, rod_count, 6)  \
     X(rigid_position, rigid_count, 3) \
     X(rigid_velocity, rigid_count, 3) \
     X(rigid_spin, rigid_count, 3)     \

@@ -124,8 +124,9 @@ static bool has_inertia(const FilRigidDef *def) {
 static FilStatus check_vector(const double x[3], const char *name, FilError *error) {
     for (int k = 0; k < 3; k++) {
         if (!(fabs(x[k]) < 1e100)) {
-            return fil_fail(error, FIL_E_ARGUMENT, "%s[%d] is %g; it must be finite", name, k,
-                            x[k]);
+            return fil_fail(error, FIL_E_ARGUMENT,
+                            "%s[%d] is %g; it must be between -1e100 and 1e100", name, k,
+                            isnan(x[k]) ? (double)NAN : x[k]);
         }
     }
     return FIL_OK;

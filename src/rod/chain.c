@@ -5,6 +5,8 @@
 // elastic rod of equal bending stiffness in all directions, straight at rest, less its twist: the
 // energy does not see how edges are turned about themselves, and nothing turns them. What needs a
 // frame is refused.
+#include <math.h>
+
 #include "base/error.h"
 #include "nodal.h"
 
@@ -14,7 +16,7 @@ static FilStatus check_natural(const FilRod *rod, int element, const double kapp
                                FilError *error) {
     static const char *const names[3] = {"twist", "kappa1", "kappa2"};
     for (int k = 0; k < 3; k++) {
-        if (kappa[k] != 0.0) {
+        if (fabs(kappa[k]) * rod->lengths[element] > FIL_ROD_ROUND_OFF) {
             return fil_fail(error, FIL_E_ARGUMENT,
                             "%s has %s = %g in element %d; the model chain has no frames, it must "
                             "be 0",
@@ -42,4 +44,4 @@ static FilStatus create(FilRod *rod, const double *start, FilError *error) {
     return fil_nodal_create(rod, 3, start, error);
 }
 
-const FilRodTable fil_rod_chain = FIL_NODAL_TABLE("chain", false, create, check_natural);
+const FilRodTable fil_rod_chain = FIL_NODAL_TABLE("chain", false, create, check_natural, NULL);

@@ -109,6 +109,15 @@ void fil_corde_free_gradient(const FilRod *rod, double *out);
 void fil_corde_hessian(const FilRod *rod, double *out);
 void fil_corde_stiffness(const FilRod *rod, double *out);
 void fil_corde_mass(const FilRod *rod, double *out);
+void fil_corde_rigid_rates(const FilRod *rod, const double velocity[3], const double spin[3],
+                           double *rates);
+void fil_corde_axial_rates(const FilRod *rod, double *rates);
+void fil_corde_momentum(const FilRod *rod, const double *state, const double about[3],
+                        double linear[3], double angular[3]);
+void fil_corde_body_wrench(const FilRod *rod, const double about[3], double force[3],
+                           double moment[3]);
+void fil_corde_tip_reaction(const FilRod *rod, const FilRodPast *past, double force[3],
+                            double moment[3]);
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 void fil_corde_solve(const FilRod *rod, double *x);
 void fil_corde_solve_columns(const FilRod *rod, int count, double *x);

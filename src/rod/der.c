@@ -10,4 +10,5 @@ static FilStatus create(FilRod *rod, const double *start, FilError *error) {
     return fil_nodal_create(rod, 4, start, error);
 }
 
-const FilRodTable fil_rod_der = FIL_NODAL_TABLE("der", true, create, fil_nodal_check_natural);
+const FilRodTable fil_rod_der =
+    FIL_NODAL_TABLE("der", true, create, fil_nodal_check_natural, fil_nodal_axial_rates);

@@ -2,7 +2,7 @@
 //
 // Householder reflections bring the rows, the longest that is left first, to a triangle in the
 // first places: C Q = (R^T 0). What is left of a row that depends on those before is round-off and
-// holds nothing. With at most FIL_ROD_ROWS reflections a matrix is turned in O(n^2), a vector in
+// holds nothing. With at most FIL_FREE_ROWS reflections a matrix is turned in O(n^2), a vector in
 // O(n).
 #include "free_space.h"
 

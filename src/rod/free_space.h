@@ -4,13 +4,15 @@
 // The motions that rows C x = 0 leave free, as coordinates: x = Q (0, y) with Q orthogonal. See
 // free_space.c.
 
-#include "rod.h"
+#include "zero_modes.h"
+
+#define FIL_FREE_ROWS (FIL_ROD_ROWS + FIL_ZERO_MODES) // at most
 
 typedef struct FilFreeSpace {
     int n;     // of x
     int held;  // rows that do not depend on others; y has n - held numbers
-    double *v; // [FIL_ROD_ROWS][n]: Q is the product of the 1 - beta v v^T
-    double beta[FIL_ROD_ROWS];
+    double *v; // [FIL_FREE_ROWS][n]: Q is the product of the 1 - beta v v^T
+    double beta[FIL_FREE_ROWS];
 } FilFreeSpace;
 
 /// Find Q for the m rows C [m][n], which are destroyed; `space` has n and v.

@@ -4,11 +4,15 @@
 // The lowest ones are found by subspace iteration: Y = (H + shift M)^-1 M X for a few columns X
 // that are orthonormal in the measure of M; the eigenvalues of X^T M Y, found by Jacobi rotations,
 // are 1 / (w^2 + shift), and Y made orthonormal is the next X. The shift, about the first
-// frequency, lets motions without resistance, such as those of a free rod, have their frequency of
-// 0. What rows hold is left out: H and M are taken in coordinates of the directions that they leave
-// free (free_space.c).
-#include "free_space.h"
+// frequency, keeps the matrix regular where a motion hardly resists, as at the onset of buckling.
+//
+// Motions that cost nothing, such as those of a free rod, have the frequency 0. They are known
+// (zero_modes.c) and left out, together with what rows hold: H and M are taken in coordinates of
+// the directions at right angles to them in the measure of M (free_space.c). Whether the shape is a
+// stable equilibrium is the verdict of the statics, and nobody else's.
+#include "statics.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -16,14 +20,15 @@
 #include "math/cholesky.h"
 #include "math/vector.h"
 
-enum { MAX_SWEEPS = 60, MAX_ITERATIONS = 200 };
-
-static const double at_rest = 1e-6; // of the residual of an equilibrium
+enum { MAX_SWEEPS = 60, MAX_ITERATIONS = 200, MAX_SHIFTS = 8 };
 
 typedef struct Modes {
-    int n, p; // unknowns, columns
-    double *H, *M;
+    int n, p;               // unknowns, columns
+    double *H, *M, *factor; // [n][n]: the last of H + shift M
     FilFreeSpace space;
+    double *rows; // [FIL_FREE_ROWS][n]
+    int zero;     // motions that cost nothing
+    bool circulates;
     int *first;
     double *X, *MX;           // [p][n]: a column each
     double *a, *value, *last; // [p][p]: X^T M H^-1 M X; [p]: its eigenvalues, and those before
@@ -103,7 +108,7 @@ static void improve(Modes *m) {
     for (int k = 0; k < p; k++) {
         memcpy(m->X + (size_t)k * (size_t)n, m->MX + (size_t)k * (size_t)n,
                sizeof(double) * (size_t)n);
-        fil_cholesky_solve(n, m->H, m->first, m->X + (size_t)k * (size_t)n);
+        fil_cholesky_solve(n, m->factor, m->first, m->X + (size_t)k * (size_t)n);
     }
     for (int k = 0; k < p; k++) {
         for (int l = 0; l <= k; l++) {
@@ -123,8 +128,10 @@ static bool allocate(Modes *m, FilArena *arena) {
     size_t n = (size_t)m->n, p = (size_t)m->p;
     m->H = FIL_NEW(arena, double, n *n);
     m->M = FIL_NEW(arena, double, n *n);
+    m->factor = FIL_NEW(arena, double, n *n);
     m->first = FIL_NEW(arena, int, n);
-    m->space = (FilFreeSpace){.n = m->n, .v = FIL_NEW(arena, double, FIL_ROD_ROWS *n)};
+    m->space = (FilFreeSpace){.n = m->n, .v = FIL_NEW(arena, double, (FIL_FREE_ROWS)*n)};
+    m->rows = FIL_NEW(arena, double, (FIL_FREE_ROWS)*n);
     m->X = FIL_NEW(arena, double, n *p);
     m->MX = FIL_NEW(arena, double, n *p);
     m->a = FIL_NEW(arena, double, p *p);
@@ -174,9 +181,31 @@ static double scale_of(const FilRod *rod) {
     return fmin(section->kappa[1], section->kappa[2]) / (section->mass * L * L * L * L);
 }
 
-static FilStatus fail_unstable(FilError *error) {
+static FilStatus fail_unstable(const FilStatics *s, FilError *error) {
+    if (!fil_statics_rests(s, 0.0)) {
+        return fil_fail(
+            error, FIL_E_ARGUMENT,
+            "the rod's shape is not an equilibrium: the forces out of balance are %.1e of "
+            "those in it; vibrations need one",
+            s->residual);
+    }
     return fil_fail(error, FIL_E_ARGUMENT,
-                    "the rod's shape is not a stable equilibrium; vibrations need one");
+                    "the rod's shape is not a stable equilibrium: the smallest eigenvalue is %.3g; "
+                    "vibrations need one",
+                    s->eigenvalue);
+}
+
+static FilStatus fail_torque(FilError *error) {
+    return fil_fail(
+        error, FIL_E_ARGUMENT,
+        "a torque that is fixed in space acts on the rod, and the symmetric part of its "
+        "stiffness has a negative eigenvalue: it has no natural frequencies");
+}
+
+static FilStatus fail_round_off(FilError *error) {
+    return fil_fail(error, FIL_E_ARGUMENT,
+                    "the rod resists stretching so much more than bending that its frequencies are "
+                    "lost in round-off; helix and clothoid, which do not stretch, have them");
 }
 
 static FilStatus fail_count(int count, int most, FilError *error) {
@@ -185,44 +214,93 @@ static FilStatus fail_count(int count, int most, FilError *error) {
                     count, most);
 }
 
+// Leave out what rows hold and what costs nothing. Returns how many degrees of freedom are not
+// held.
+static int reduce(FilRod *rod, Modes *m) {
+    const size_t n = (size_t)m->n;
+    double errors[FIL_ROD_ROWS], longest = rod->row_count > 0 ? 0.0 : 1.0;
+    m->zero = fil_rod_zero_modes(rod, m->M, m->rows);
+    double *held = m->rows + n * (size_t)m->zero;
+    if (rod->row_count > 0) {
+        rod->table->end_rows(rod, rod->state[0], held, errors);
+    }
+    for (size_t k = 0; k < (size_t)rod->row_count; k++) {
+        longest = fmax(longest, sqrt(fil_dot(held + n * k, held + n * k, m->n)));
+    }
+    for (size_t k = 0; k < (size_t)m->zero; k++) {
+        double *row = m->rows + n * k;
+        multiply_symmetric(m->n, m->M, row, m->MX);
+        double factor = longest / sqrt(fil_dot(m->MX, m->MX, m->n));
+        for (size_t i = 0; i < n; i++) {
+            row[i] = factor * m->MX[i];
+        }
+    }
+    fil_free_space_make(&m->space, m->zero + rod->row_count, m->rows);
+    fil_free_space_reduce(&m->space, m->H);
+    fil_free_space_reduce(&m->space, m->M);
+    m->n -= m->space.held;
+    m->p = m->p < m->n ? m->p : m->n;
+    return m->n + m->zero;
+}
+
+// Factor H + shift M. Round-off in stiff edges may ask for more than the least shift; returns what
+// it took, or 0 when H has negative eigenvalues.
+static double factor_shifted(Modes *m, double shift) {
+    for (int k = 0; k < MAX_SHIFTS; k++) {
+        for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
+            m->factor[i] = m->H[i] + shift * m->M[i];
+        }
+        if (fil_cholesky_factor(m->n, m->factor, m->first, 1e-15) == 0) {
+            return shift;
+        }
+        shift *= 4.0;
+    }
+    return 0.0;
+}
+
+static FilStatus find_modes(FilRod *rod, Modes *m, int count, double *frequencies,
+                            FilError *error) {
+    int most = reduce(rod, m), left = count - m->zero;
+    if (count > most) {
+        return fail_count(count, most, error);
+    }
+    for (int k = 0; k < count && k < m->zero; k++) {
+        frequencies[k] = 0.0;
+    }
+    if (left <= 0) {
+        return FIL_OK;
+    }
+    double least = scale_of(rod), shift = factor_shifted(m, least);
+    if (shift == 0.0) {
+        return m->circulates ? fail_torque(error) : fail_round_off(error);
+    }
+    iterate(m, left);
+    for (int k = 0; k < left; k++) {
+        double square = 1.0 / m->value[k] - shift;
+        if (m->circulates && square < -1e-6 * least) {
+            return fail_torque(error);
+        }
+        frequencies[m->zero + k] = square > 1e-8 * least ? sqrt(square) : 0.0;
+    }
+    return FIL_OK;
+}
+
 static FilStatus find(FilRod *rod, int count, double *frequencies, FilArena *arena,
                       FilError *error) {
     Modes m = {.n = rod->dof_count, .p = count + 6 < rod->dof_count ? count + 6 : rod->dof_count};
+    FilStatics s;
     if (!allocate(&m, arena)) {
         return fil_fail(error, FIL_E_NO_MEMORY,
                         "there is no memory for the modes of %d degrees of freedom", m.n);
     }
-    double residual;
-    FIL_TRY(fil_statics_hessian(rod, m.H, &residual, error));
+    FIL_TRY(fil_statics_look(&s, rod, arena, error));
+    if (!fil_statics_is_stable(&s, 0.0)) {
+        return fail_unstable(&s, error);
+    }
+    m.circulates = s.circulates;
+    memcpy(m.H, s.H, sizeof(double) * (size_t)m.n * (size_t)m.n);
     rod->table->mass(rod, m.M);
-    if (rod->row_count > 0) {
-        double errors[FIL_ROD_ROWS];
-        rod->table->end_rows(rod, rod->state[0], rod->rows, errors);
-        fil_free_space_make(&m.space, rod->row_count, rod->rows);
-        fil_free_space_reduce(&m.space, m.H);
-        fil_free_space_reduce(&m.space, m.M);
-    }
-    m.n -= m.space.held;
-    m.p = m.p < m.n ? m.p : m.n;
-    if (count > m.n) {
-        return fail_count(count, m.n, error);
-    }
-    double shift = scale_of(rod);
-    for (size_t k = 0; k < (size_t)m.n * (size_t)m.n; k++) {
-        m.H[k] += shift * m.M[k];
-    }
-    if (!(residual <= at_rest) || fil_cholesky_factor(m.n, m.H, m.first, 1e-15) != 0) {
-        return fail_unstable(error);
-    }
-    iterate(&m, count);
-    for (int k = 0; k < count; k++) {
-        double square = 1.0 / m.value[k] - shift;
-        if (square < -1e-6 * shift) {
-            return fail_unstable(error);
-        }
-        frequencies[k] = square > 1e-8 * shift ? sqrt(square) : 0.0;
-    }
-    return FIL_OK;
+    return find_modes(rod, &m, count, frequencies, error);
 }
 
 FilStatus fil_rod_frequencies(FilRod *rod, int count, double *frequencies, FilError *error) {

@@ -95,6 +95,15 @@ void fil_nodal_gradient(const FilRod *rod, double *gradient);
 void fil_nodal_hessian(const FilRod *rod, double *hessian);
 void fil_nodal_stiffness(const FilRod *rod, double *stiffness);
 void fil_nodal_mass(const FilRod *rod, double *mass);
+void fil_nodal_rigid_rates(const FilRod *rod, const double velocity[3], const double spin[3],
+                           double *rates);
+void fil_nodal_axial_rates(const FilRod *rod, double *rates);
+void fil_nodal_momentum(const FilRod *rod, const double *state, const double about[3],
+                        double linear[3], double angular[3]);
+void fil_nodal_body_wrench(const FilRod *rod, const double about[3], double force[3],
+                           double moment[3]);
+void fil_nodal_tip_reaction(const FilRod *rod, const FilRodPast *past, double force[3],
+                            double moment[3]);
 FilStatus fil_nodal_check_natural(const FilRod *rod, int element, const double kappa[3],
                                   FilError *error);
 double fil_nodal_largest_step(const FilRod *rod);
@@ -177,7 +186,8 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
     return 2 * nodal->stride + 2;
 }
 
-#define FIL_NODAL_TABLE(model, frames, maker, natural)                                            \
+// axial: NULL or fil_nodal_axial_rates
+#define FIL_NODAL_TABLE(model, frames, maker, natural, axial)                                     \
     {                                                                                             \
         .name = model, .framed = frames, .create = maker, .place_ends = fil_nodal_place_ends,     \
         .adopt = fil_nodal_adopt, .prepare = fil_nodal_prepare, .residual = fil_nodal_residual,   \
@@ -190,8 +200,11 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .place_span = fil_nodal_place_span, .curvature_at = fil_nodal_curvature_at,               \
         .elastic_at = fil_nodal_elastic_at, .edge_tension = fil_nodal_edge_tension,               \
         .energy = fil_nodal_energy, .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian, \
-        .stiffness = fil_nodal_stiffness, .mass = fil_nodal_mass, .check_natural = natural,       \
-        .largest_step = fil_nodal_largest_step, .refresh = fil_nodal_refresh,                     \
+        .stiffness = fil_nodal_stiffness, .rigid_rates = fil_nodal_rigid_rates,                   \
+        .axial_rates = axial, .momentum = fil_nodal_momentum,                                     \
+        .body_wrench = fil_nodal_body_wrench, .tip_reaction = fil_nodal_tip_reaction,             \
+        .mass = fil_nodal_mass, .check_natural = natural, .largest_step = fil_nodal_largest_step, \
+        .refresh = fil_nodal_refresh,                                                             \
     }
 
 #endif

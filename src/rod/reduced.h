@@ -170,8 +170,18 @@ void fil_reduced_mass(const FilRod *rod, double *mass);
 double fil_reduced_largest_step(const FilRod *rod);
 void fil_reduced_hold_shape(FilRod *rod);
 
+// --- reduced_whole.c -----------------------------------------------------------------------------
+void fil_reduced_rigid_rates(const FilRod *rod, const double velocity[3], const double spin[3],
+                             double *rates);
+void fil_reduced_axial_rates(const FilRod *rod, double *rates);
+void fil_reduced_momentum(const FilRod *rod, const double *state, const double about[3],
+                          double linear[3], double angular[3]);
+void fil_reduced_body_wrench(const FilRod *rod, const double about[3], double force[3],
+                             double moment[3]);
+
 // --- reduced_force.c -----------------------------------------------------------------------------
-void fil_reduced_tip_force(const FilRod *rod, const FilRodPast *past, double force[3]);
+void fil_reduced_tip_reaction(const FilRod *rod, const FilRodPast *past, double force[3],
+                              double moment[3]);
 
 // --- reduced_hessian.c ---------------------------------------------------------------------------
 void fil_reduced_hessian(const FilRod *rod, double *hessian);
@@ -203,10 +213,12 @@ void fil_composite_solve(const FilRod *rod, double *x);
         .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at,     \
         .sample = fil_reduced_sample, .jacobian = fil_reduced_jacobian, .span = fil_reduced_span, \
         .curvature_at = fil_reduced_curvature_at, .elastic_at = fil_reduced_elastic_at,           \
-        .tip_force = fil_reduced_tip_force, .end_rows = fil_reduced_end_rows,                     \
+        .tip_reaction = fil_reduced_tip_reaction, .momentum = fil_reduced_momentum,               \
+        .body_wrench = fil_reduced_body_wrench, .end_rows = fil_reduced_end_rows,                 \
         .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                         \
         .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                         \
-        .stiffness = fil_reduced_stiffness, .mass = fil_reduced_mass,                             \
+        .stiffness = fil_reduced_stiffness, .rigid_rates = fil_reduced_rigid_rates,               \
+        .axial_rates = fil_reduced_axial_rates, .mass = fil_reduced_mass,                         \
         .largest_step = fil_reduced_largest_step, .refresh = fil_reduced_refresh,                 \
         .hold_shape = fil_reduced_hold_shape,                                                     \
     }

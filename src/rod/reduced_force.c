@@ -15,6 +15,8 @@
 #include "math/vector.h"
 #include "reduced.h"
 
+enum { REFINEMENTS = 3 };
+
 static void find_push(const FilRod *rod, const FilRodPast *past) {
     FilReduced *data = fil_reduced(rod);
     const size_t kappas = (size_t)data->kappas;
@@ -71,31 +73,50 @@ static double compliance(const FilRod *rod, int k) {
     return 1.0 / (rod->lengths[e] * rod->sections[e].kappa[(k - data->root) % 3]);
 }
 
-void fil_reduced_tip_force(const FilRod *rod, const FilRodPast *past, double force[3]) {
+// mu -= S^+ C (compliance) rest and rest += C^T of it, again and again: small pivots give way.
+static void find_holding(const FilRod *rod, double *rest, double *mu) {
     const int n = rod->dof_count, m = rod->row_count;
-    double error[FIL_ROD_ROWS], S[FIL_ROD_ROWS * FIL_ROD_ROWS], mu[FIL_ROD_ROWS];
-    double *rest = rod->trial;
-    FilRodLoad loads[2];
-    memset(force, 0, 3 * sizeof(double));
-    if (rod->table->rows[1][rod->tip_end.kind] == 0) {
-        return;
-    }
-    find_rest(rod, past, rest);
-    fil_reduced_end_rows(rod, rod->state[0], rod->rows, error);
-    for (int i = 0; i < m; i++) {
-        double *column = rod->columns + (size_t)i * (size_t)n;
-        for (int k = 0; k < n; k++) {
-            column[k] = compliance(rod, k) * rod->rows[(size_t)i * (size_t)n + (size_t)k];
-        }
-        mu[i] = -fil_dot(column, rest, n); // of the rows: loads are minus them
-    }
+    double S[FIL_ROD_ROWS * FIL_ROD_ROWS], work[FIL_ROD_ROWS * FIL_ROD_ROWS], more[FIL_ROD_ROWS];
     for (int i = 0; i < m; i++) {
         for (int j = 0; j < m; j++) {
             S[m * i + j] =
                 fil_dot(rod->rows + (size_t)i * (size_t)n, rod->columns + (size_t)j * (size_t)n, n);
         }
     }
-    fil_rod_solve_rows(m, S, mu, fil_rod_row_softness(rod, S));
+    memset(mu, 0, sizeof(double) * (size_t)m);
+    for (int turn = 0; turn < REFINEMENTS; turn++) {
+        for (int i = 0; i < m; i++) {
+            more[i] = -fil_dot(rod->columns + (size_t)i * (size_t)n, rest, n);
+        }
+        memcpy(work, S, sizeof(double) * (size_t)m * (size_t)m);
+        fil_rod_solve_rows(m, work, more, fil_rod_row_softness(rod, S));
+        for (int i = 0; i < m; i++) {
+            fil_axpy(more[i], rod->rows + (size_t)i * (size_t)n, rest, n);
+            mu[i] += more[i];
+        }
+    }
+}
+
+void fil_reduced_tip_reaction(const FilRod *rod, const FilRodPast *past, double force[3],
+                              double moment[3]) {
+    const int n = rod->dof_count, m = rod->row_count;
+    double error[FIL_ROD_ROWS], mu[FIL_ROD_ROWS];
+    FilRodLoad loads[2];
+    memset(force, 0, 3 * sizeof(double));
+    memset(moment, 0, 3 * sizeof(double));
+    if (rod->table->rows[1][rod->tip_end.kind] == 0) {
+        return;
+    }
+    find_rest(rod, past, rod->trial);
+    fil_reduced_end_rows(rod, rod->state[0], rod->rows, error);
+    for (int i = 0; i < m; i++) {
+        double *column = rod->columns + (size_t)i * (size_t)n;
+        for (int k = 0; k < n; k++) {
+            column[k] = compliance(rod, k) * rod->rows[(size_t)i * (size_t)n + (size_t)k];
+        }
+    }
+    find_holding(rod, rod->trial, mu); // of the rows: loads are minus them
     const int count = fil_rod_row_loads(rod, rod->state[0], mu, loads);
     fil_copy3(loads[count - 1].force, force);
+    fil_copy3(loads[count - 1].torque, moment);
 }

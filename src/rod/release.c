@@ -65,6 +65,7 @@ FilStatus fil_rod_release(FilRod *rod, bool tip, FilError *error) {
     *end = (FilRodEnd){.kind = FIL_END_FREE};
     made.arena = fil_arena_make_small(&rod->arena.allocator, FIL_ROD_GRAIN);
     made.revision++;
+    made.past_dt = 0.0;
     FilStatus status = remake(rod, &made, error);
     if (status != FIL_OK) {
         fil_arena_destroy(&made.arena);

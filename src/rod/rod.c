@@ -81,6 +81,16 @@ static FilStatus fail_memory(const FilRod *rod, FilError *error) {
                     rod->element_count);
 }
 
+// A model without frames is straight at rest. What round-off in points and directions leaves of a
+// curvature, where a start shape is made the natural one, is 0.
+static void forget_round_off(FilRod *rod) {
+    for (int k = 0; !rod->table->framed && k < 6 * rod->element_count; k++) {
+        if (fabs(rod->natural[k]) * rod->lengths[k / 6] <= FIL_ROD_ROUND_OFF) {
+            rod->natural[k] = 0.0;
+        }
+    }
+}
+
 static FilStatus copy_arrays(FilRod *rod, const FilRodDef *def, FilError *error) {
     int n = def->element_count;
     rod->sections = FIL_NEW(&rod->arena, FilStiffness, n);
@@ -112,6 +122,7 @@ static FilStatus copy_arrays(FilRod *rod, const FilRodDef *def, FilError *error)
     if (def->natural_curvatures != NULL) {
         fil_rod_spread(def->natural_curvatures, def->natural_count, n, rod->natural);
     }
+    forget_round_off(rod);
     return resolve_sections(rod, def, error);
 }
 
@@ -358,6 +369,7 @@ FilStatus fil_rod_set_natural(FilRod *rod, const double *curvatures, int count, 
         FIL_TRY(rod->table->check_natural(rod, element, curvatures + 3 * (size_t)i, error));
     }
     fil_rod_spread(curvatures, count, rod->element_count, rod->natural);
+    forget_round_off(rod);
     rod->revision++;
     rod->table->refresh(rod);
     return FIL_OK;

@@ -21,7 +21,9 @@
 #define FIL_ROD_ROWS 12          // rows that hold both ends, at most
 #define FIL_ROD_LENGTH 1e15      // m: no rod is longer
 #define FIL_ROD_LONGEST_STEP 1e9 // s
+#define FIL_ROD_HINTED_STEP 1e-9 // s: no shorter one is of use to anybody
 #define FIL_ROD_GRAIN 4096       // bytes: memory is taken in pieces of this size, or larger
+#define FIL_ROD_ROUND_OFF 1e-10  // rad: by which round-off may bend an element at most
 #define FIL_ROD_PLACE 12         // unknowns that move a section, at most: see place_span()
 
 typedef struct FilRodTable FilRodTable;
@@ -76,7 +78,11 @@ struct FilRod {
     double *rows, *columns;                         // [row_count][dof_count]: C and A^-1 C^T
     double *row_inverse;                            // [row_count][row_count]: (C A^-1 C^T)^+
     double *saved, *origin;                         // [state_count]
-    FilStatus step_status;                          // of the last step in fil_rods_step()
+    // the last step, or its last part, began at `saved`, when revision was past_revision, and took
+    // past_dt; 0: there was none
+    double past_dt;
+    unsigned past_revision;
+    FilStatus step_status; // of the last step in fil_rods_step()
 };
 
 // A section of a rod.
@@ -86,7 +92,8 @@ typedef struct FilRodPlace {
 } FilRodPlace;
 
 // What a rod came from: its state when the last step began, and how long that was; no state: it is
-// taken to stay as it moves. `next` gives what pushes it besides its loads, one after the other.
+// taken to stay as it moves. `next` gives what pushes it besides its loads, one after the other,
+// and from the first one on again when it has returned false.
 typedef struct FilRodPast {
     const double *state; // [state_count] or NULL
     double dt;           // s
@@ -174,9 +181,17 @@ struct FilRodTable {
     double (*elastic_at)(const FilRod *rod, int element, double u);
     // N: how an element is stretched. NULL: nothing stretches, tension follows from balance.
     double (*edge_tension)(const FilRod *rod, int element);
-    // The force of what holds the tip, N, from the balance of the rod; 0 where nothing does, or it
-    // cannot be known. NULL with edge_tension().
-    void (*tip_force)(const FilRod *rod, const FilRodPast *past, double force[3]);
+    // Force and moment of what holds the tip, N and N m, from the balance of what is next to it; 0
+    // where nothing does, or it cannot be known.
+    void (*tip_reaction)(const FilRod *rod, const FilRodPast *past, double force[3],
+                         double moment[3]);
+
+    // Linear and angular momentum about the place `about`, of this state of the rod.
+    void (*momentum)(const FilRod *rod, const double *state, const double about[3],
+                     double linear[3], double angular[3]);
+    // What gravity and drag do to the rod as a whole: force, and moment about the place.
+    void (*body_wrench)(const FilRod *rod, const double about[3], double force[3],
+                        double moment[3]);
 
     // Rows C that hold the ends beyond what the coordinates already hold: C dx = -error brings the
     // configuration to where the ends are held at `time`. Writes C (row-major, row_count of the
@@ -192,6 +207,14 @@ struct FilRodTable {
     void (*gradient)(const FilRod *rod, double *gradient);
     void (*hessian)(const FilRod *rod, double *hessian);
     void (*stiffness)(const FilRod *rod, double *stiffness);
+
+    // The velocity v of a rigid motion: `velocity` of the root, `spin` about it, world axes; what
+    // the coordinates hold is left out.
+    void (*rigid_rates)(const FilRod *rod, const double velocity[3], const double spin[3],
+                        double *rates);
+    // That of all sections turning about their tangents at 1 rad/s, the centreline at rest. NULL:
+    // sections have no frames.
+    void (*axial_rates)(const FilRod *rod, double *rates);
 
     // The mass matrix, dense symmetric.
     void (*mass)(const FilRod *rod, double *mass);
@@ -219,6 +242,15 @@ void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info);
 /// Take the step with the velocity v+ of its end; the rod stays as it was when that would leave the
 /// range of numbers.
 FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilError *error);
+
+// --- the rod as a whole (whole.c) ----------------------------------------------------------------
+
+/// Force and moment of what holds the root and the tip, after the last step that `past` knows.
+void fil_rod_find_reactions(const FilRod *rod, const FilRodPast *past, double force[2][3],
+                            double moment[2][3]);
+/// Add a wrench, a force at a place and a moment, to one about another place.
+void fil_rod_add_wrench(const double about[3], const double place[3], const double force[3],
+                        const double moment[3], double sum[2][3]);
 
 // --- shared small parts --------------------------------------------------------------------------
 
@@ -258,11 +290,6 @@ double fil_rod_row_softness(const FilRod *rod, const double *S);
 /// follow, as a straight one along its axis, is taken out as far as a step goes: see step.c.
 void fil_rod_mend_ends(const FilRod *rod, double dt, const double *S, const double *error,
                        double *x);
-
-/// The Hessian of the potential energy at the present shape, the forces that hold the ends among
-/// the loads: dense symmetric, [dof_count][dof_count]; and how far the shape is from an equilibrium
-/// (statics.c). May fail for want of memory.
-FilStatus fil_statics_hessian(FilRod *rod, double *H, double *residual, FilError *error);
 
 /// x, the step A^-1 rhs without the rows that hold the ends, becomes the step with them;
 /// rod->before is the velocity at its start. Returns how far from where they are held the ends will

@@ -19,13 +19,23 @@ static FilStatus check_positive(double value, const char *name, FilError *error)
     return FIL_OK;
 }
 
+// So that no power of a size that is used here leaves the range of numbers.
+static FilStatus check_size(double value, const char *name, FilError *error) {
+    if (!(value >= 1e-40 && value <= 1e40)) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "%s is %g; it must be positive, at least 1e-40 and at most 1e40 m", name,
+                        isnan(value) ? (double)NAN : value);
+    }
+    return FIL_OK;
+}
+
 static FilStatus check_material(const FilSection *section, FilError *error) {
     FIL_TRY(check_positive(section->young, "section.young", error));
     FIL_TRY(check_positive(section->density, "section.density", error));
     if (!(section->poisson > -1.0 && section->poisson <= 0.5)) {
         return fil_fail(error, FIL_E_ARGUMENT,
                         "section.poisson is %g; it must be above -1 and at most 0.5",
-                        section->poisson);
+                        isnan(section->poisson) ? (double)NAN : section->poisson);
     }
     return FIL_OK;
 }
@@ -37,16 +47,16 @@ static FilStatus check_shape(const FilSection *section, FilError *error) {
                             "section.radii are 0 and 0; a section must not be flat in both "
                             "directions");
         }
-        FIL_TRY(check_positive(section->radii[0], "section.radii[0]", error));
-        return check_positive(section->radii[1], "section.radii[1]", error);
+        FIL_TRY(check_size(section->radii[0], "section.radii[0]", error));
+        return check_size(section->radii[1], "section.radii[1]", error);
     }
-    FIL_TRY(check_positive(section->radius, "section.radius", error));
+    FIL_TRY(check_size(section->radius, "section.radius", error));
     if (section->kind == FIL_SECTION_HOLLOW &&
         !(section->inner_radius >= 0.0 && section->inner_radius < section->radius)) {
         return fil_fail(
             error, FIL_E_ARGUMENT,
             "section.inner_radius is %g; it must be at least 0 and below the radius, %g",
-            section->inner_radius, section->radius);
+            isnan(section->inner_radius) ? (double)NAN : section->inner_radius, section->radius);
     }
     return FIL_OK;
 }
@@ -83,7 +93,7 @@ static FilStatus use_given(const FilSection *section, FilStiffness *out, FilErro
     FIL_TRY(check_positive(section->bend[1], "section.bend[1]", error));
     FIL_TRY(check_positive(section->twist, "section.twist", error));
     FIL_TRY(check_positive(section->mass, "section.mass", error));
-    FIL_TRY(check_positive(section->radius, "section.radius", error));
+    FIL_TRY(check_size(section->radius, "section.radius", error));
     if (section->stretch != 0.0) {
         FIL_TRY(check_positive(section->stretch, "section.stretch", error));
     }

@@ -58,8 +58,6 @@ static const double closed = 1e-13;
 static const double relaxed = 1e-4; // residual from which Newton's method arrives
 static const double far_shift = 1e-3;
 static const double corrected = 1e-6, least_raise = 1e-5;
-static const double neutral = -1e-7; // an eigenvalue that round-off may make of 0
-static const double at_rest = 1e-6;  // residual of what may be called an equilibrium
 
 // --- moving --------------------------------------------------------------------------------------
 
@@ -334,15 +332,14 @@ static void balance(FilStatics *s, const FilStaticsSettings *settings, bool leav
     int stalls = 0, first = info->iterations;
     s->search = false;
     for (;; info->iterations++) {
-        bool factored = look_at(s, info->iterations - first);
+        s->factored = look_at(s, info->iterations - first);
         int patience = s->circulates && !s->search ? FULL_STEPS : PATIENCE;
-        bool last = !factored || info->iterations >= settings->max_iterations ||
+        bool last = !s->factored || info->iterations >= settings->max_iterations ||
                     s->since_best > patience || stalls > MAX_STALLS;
         bool balanced = s->residual <= settings->tolerance;
         if (last || balanced) {
             fil_statics_judge(s);
-            bool rests = factored && s->residual <= fmax(at_rest, settings->tolerance);
-            info->stable = rests && s->eigenvalue >= neutral;
+            info->stable = fil_statics_is_stable(s, settings->tolerance);
             info->converged = balanced && (info->stable || s->flutters);
             if (last || info->converged || !leave) {
                 return;
@@ -484,35 +481,27 @@ FilStatus fil_rod_equilibrium(FilRod *rod, const FilStaticsSettings *settings, F
         *result = (FilStaticsInfo){0};
         rod->table->stop(rod);
         iterate(&s, used, result);
+        rod->past_dt = 0.0; // it is at rest
     }
     fil_arena_destroy(&arena);
     return status;
+}
+
+FilStatus fil_statics_look(FilStatics *s, FilRod *rod, FilArena *arena, FilError *error) {
+    FIL_TRY(start(s, rod, arena, error));
+    s->factored = look(s);
+    fil_statics_judge(s);
+    return FIL_OK;
 }
 
 FilStatus fil_rod_stability(FilRod *rod, FilStability *stability, FilError *error) {
     FilArena arena = fil_arena_make(&rod->arena.allocator);
     FilStatics s;
-    FilStatus status = start(&s, rod, &arena, error);
+    FilStatus status = fil_statics_look(&s, rod, &arena, error);
     if (status == FIL_OK) {
-        bool factored = look(&s);
-        fil_statics_judge(&s);
-        bool rests = factored && s.residual <= at_rest;
         *stability = (FilStability){.smallest_eigenvalue = s.eigenvalue,
                                     .residual = s.residual,
-                                    .stable = rests && s.eigenvalue >= neutral};
-    }
-    fil_arena_destroy(&arena);
-    return status;
-}
-
-FilStatus fil_statics_hessian(FilRod *rod, double *H, double *residual, FilError *error) {
-    FilArena arena = fil_arena_make(&rod->arena.allocator);
-    FilStatics s;
-    FilStatus status = start(&s, rod, &arena, error);
-    if (status == FIL_OK) {
-        fil_statics_measure(&s);
-        fil_statics_place_hessian(&s, H);
-        *residual = s.residual;
+                                    .stable = fil_statics_is_stable(&s, 0.0)};
     }
     fil_arena_destroy(&arena);
     return status;

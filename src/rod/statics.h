@@ -31,6 +31,8 @@ typedef struct FilStatics {
     double *g, *dx, *eigen;  // [n]: forces out of balance, step, eigenvector
     double *work, *product;  // [4 n], [n]: scratch
     double *C, *Y, *BY;      // [m][n]: rows, those of a shape that is tried, B^-1 rows^T
+    double *zero;            // [FIL_FREE_ROWS][n]: motions that cost nothing; scratch
+    int zero_count;          // of them, as fil_statics_judge() found
     double *spins;           // [elements]
     double *arnoldi;         // scratch of the verdict
     double *saved, *best, *kept, *begin; // [state_count]
@@ -39,6 +41,7 @@ typedef struct FilStatics {
     double c[FIL_ROD_ROWS], lambda[FIL_ROD_ROWS];
     double BS[FIL_ROD_ROWS * FIL_ROD_ROWS]; // C B^-1 C^T
     double sigma;
+    bool factored; // there is a shift that makes H positive definite
     bool definite; // H is positive definite on the free directions, but for the least shift
     double residual;
     double eigenvalue; // smallest real part of (J, B) on the free directions
@@ -62,6 +65,9 @@ void fil_statics_measure(FilStatics *s);
 void fil_statics_place_hessian(FilStatics *s, double *H);
 /// H, D and J on the free directions.
 void fil_statics_place_free(FilStatics *s);
+/// From here to the next fil_statics_measure() the free directions are, besides, those at right
+/// angles to the motions that cost nothing, which are counted.
+void fil_statics_leave_zero(FilStatics *s);
 /// Find a shift, at least `least`, for which H is positive definite there, and factor it. False
 /// when there is none. s->definite: `least` would do.
 bool fil_statics_factor(FilStatics *s, double least);
@@ -86,9 +92,16 @@ static inline double *fil_row(double *matrix, int i, int n) {
 
 // --- statics_verdict.c ---------------------------------------------------------------------------
 
-/// Find s->eigenvalue, s->flutters and, unless it flutters, s->eigen. After
-/// fil_statics_place_free().
+/// Find s->eigenvalue, s->zero_count, s->flutters and, unless it flutters, s->eigen. After
+/// fil_statics_place_hessian(); the free directions are then as fil_statics_leave_zero() says.
 void fil_statics_judge(FilStatics *s);
+/// All that is known of the present shape, judged; `s` has its memory from the arena (statics.c).
+FilStatus fil_statics_look(FilStatics *s, FilRod *rod, FilArena *arena, FilError *error);
+/// Whether the shape is an equilibrium, and the verdict on a shape that was judged, the same for
+/// whoever asks: in balance, and no motion frees energy. `tolerance`: of the residual that was
+/// asked for.
+bool fil_statics_rests(const FilStatics *s, double tolerance);
+bool fil_statics_is_stable(const FilStatics *s, double tolerance);
 int fil_statics_judge_room(int n);
 void fil_statics_place_random(int n, double *x);
 

@@ -39,21 +39,23 @@ bool fil_statics_allocate(FilStatics *s, FilArena *arena) {
     s->D = FIL_NEW(arena, double, square);
     s->factor = FIL_NEW(arena, double, square);
     s->B_factor = FIL_NEW(arena, double, square);
-    s->free_H = m > 0 ? FIL_NEW(arena, double, square) : s->H;
-    s->free_B = m > 0 ? FIL_NEW(arena, double, square) : s->B_factor;
-    s->free_D = m > 0 ? FIL_NEW(arena, double, square) : s->D;
+    const bool apart = m > 0 || s->loose; // from all directions
+    s->free_H = apart ? FIL_NEW(arena, double, square) : s->H;
+    s->free_B = apart ? FIL_NEW(arena, double, square) : s->B_factor;
+    s->free_D = apart ? FIL_NEW(arena, double, square) : s->D;
     if (s->circulates) {
         s->J = FIL_NEW(arena, double, square);
-        s->free_J = m > 0 ? FIL_NEW(arena, double, square) : s->J;
+        s->free_J = apart ? FIL_NEW(arena, double, square) : s->J;
         s->lu = FIL_NEW(arena, double, n *(size_t)fil_round4(s->n) + 1);
         s->pivot = FIL_NEW(arena, int, n + 1);
         s->inverse = FIL_NEW(arena, double, n + 1);
         s->floor = FIL_NEW(arena, double, n + 4);
     }
-    s->space = (FilFreeSpace){.n = s->n, .v = FIL_NEW(arena, double, m *n + 1)};
+    s->space = (FilFreeSpace){.n = s->n, .v = FIL_NEW(arena, double, (FIL_FREE_ROWS)*n + 1)};
+    s->zero = FIL_NEW(arena, double, (FIL_FREE_ROWS)*n + 1);
     s->first = FIL_NEW(arena, int, n + 1);
     s->B_first = FIL_NEW(arena, int, n + 1);
-    s->free_first = m > 0 ? FIL_NEW(arena, int, n + 1) : s->B_first;
+    s->free_first = apart ? FIL_NEW(arena, int, n + 1) : s->B_first;
     s->g = FIL_NEW(arena, double, n + 1);
     s->dx = FIL_NEW(arena, double, n + 1);
     s->eigen = FIL_NEW(arena, double, n + 1);
@@ -93,8 +95,9 @@ double fil_statics_elastic(const FilRod *rod) {
 
 // --- the measure ---------------------------------------------------------------------------------
 
-// D: the stiffness of the same rod with less resistance to stretch, and its mass, into `mass`.
-static void place_soft(FilStatics *s, double *mass) {
+// The mass of the rod, a motion by its length weighing EI / L, and, unless NULL, the stiffness of
+// the same rod with less resistance to stretch.
+static void place_soft(FilStatics *s, double *mass, double *stiffness) {
     FilRod *rod = s->rod;
     double whole = 0.0, length = rod->state[1];
     for (int i = 0; i < rod->element_count; i++) {
@@ -105,7 +108,9 @@ static void place_soft(FilStatics *s, double *mass) {
         section->spin_inertia = section->mass * length * length;
     }
     rod->table->refresh(rod);
-    rod->table->stiffness(rod, s->D);
+    if (stiffness != NULL) {
+        rod->table->stiffness(rod, stiffness);
+    }
     rod->table->mass(rod, mass);
     for (int i = 0; i < rod->element_count; i++) {
         rod->sections[i].stretch /= softer;
@@ -114,16 +119,16 @@ static void place_soft(FilStatics *s, double *mass) {
     rod->table->refresh(rod);
     for (size_t k = 0; k < (size_t)s->n * (size_t)s->n; k++) {
         mass[k] *= s->unit / (whole * length * length);
-        s->D[k] += mass[k];
     }
 }
 
 static void place_measure(FilStatics *s) {
     size_t size = (size_t)s->n * (size_t)s->n;
-    place_soft(s, s->B_factor);
+    place_soft(s, s->B_factor, s->D);
     s->rod->table->stiffness(s->rod, s->B);
-    for (size_t k = 0; s->loose && k < size; k++) {
-        s->B[k] += little * s->B_factor[k];
+    for (size_t k = 0; k < size; k++) {
+        s->D[k] += s->B_factor[k];
+        s->B[k] += s->loose ? little * s->B_factor[k] : 0.0;
     }
     memcpy(s->B_factor, s->B, sizeof(double) * size);
     fil_cholesky_factor_raised(s->n, s->B_factor, s->B_first, 1e-16);
@@ -183,21 +188,28 @@ double fil_statics_gap(const FilStatics *s) {
     return worst / fmax(1.0, s->rod->state[1]);
 }
 
-// The rows, what they leave free, and the measure there.
-static void place_rows(FilStatics *s) {
-    FilRod *rod = s->rod;
+// The directions that `count` rows, which are destroyed, leave free, and the measure there.
+static void place_space(FilStatics *s, int count, double *rows) {
+    size_t size = (size_t)s->n * (size_t)s->n;
     s->space.held = 0;
-    if (s->m == 0) {
+    if (s->free_B == s->B_factor) {
         return;
     }
-    size_t rows = (size_t)s->m * (size_t)s->n, size = (size_t)s->n * (size_t)s->n;
-    rod->table->end_rows(rod, rod->state[0], s->C, s->c);
-    memcpy(s->Y, s->C, sizeof(double) * rows);
-    fil_free_space_make(&s->space, s->m, s->Y);
+    fil_free_space_make(&s->space, count, rows);
     memcpy(s->free_B, s->B, sizeof(double) * size);
     fil_free_space_reduce(&s->space, s->free_B);
     fil_cholesky_factor_raised(s->n - s->space.held, s->free_B, s->free_first, 1e-16);
-    place_measure_rows(s, s->C);
+}
+
+// The rows, what they leave free, and the measure there.
+static void place_rows(FilStatics *s) {
+    FilRod *rod = s->rod;
+    if (s->m > 0) {
+        rod->table->end_rows(rod, rod->state[0], s->C, s->c);
+        memcpy(s->Y, s->C, sizeof(double) * (size_t)s->m * (size_t)s->n);
+        place_measure_rows(s, s->C);
+    }
+    place_space(s, s->m, s->Y);
 }
 
 // The multipliers that balance g best.
@@ -317,6 +329,35 @@ void fil_statics_place_free(FilStatics *s) {
     if (s->circulates) {
         place_free(s, s->J, s->free_J);
     }
+}
+
+// At right angles in the measure of the mass, which round-off in stiff edges does not blur. H maps
+// those motions to 0: whatever directions are left, the signs of its eigenvalues there are the
+// same.
+void fil_statics_leave_zero(FilStatics *s) {
+    int n = s->n;
+    s->zero_count = 0;
+    if (!s->loose) {
+        return;
+    }
+    double *mass = s->factor, longest = s->m > 0 ? 0.0 : 1.0;
+    place_soft(s, mass, NULL);
+    s->zero_count = fil_rod_zero_modes(s->rod, mass, s->zero);
+    for (int k = 0; k < s->m; k++) {
+        double *row = fil_row(s->zero, s->zero_count + k, n);
+        memcpy(row, fil_row(s->C, k, n), sizeof(double) * (size_t)n);
+        longest = fmax(longest, sqrt(fil_dot(row, row, n)));
+    }
+    for (int k = 0; k < s->zero_count; k++) {
+        double *row = fil_row(s->zero, k, n);
+        fil_statics_multiply(n, mass, row, s->product);
+        double factor = longest / sqrt(fil_dot(s->product, s->product, n));
+        for (int i = 0; i < n; i++) {
+            row[i] = factor * s->product[i];
+        }
+    }
+    place_space(s, s->zero_count + s->m, s->zero);
+    fil_statics_place_free(s);
 }
 
 static bool try_shift(FilStatics *s, double sigma) {

@@ -28,6 +28,9 @@
 #include "math/arnoldi.h"
 #include "math/vector.h"
 
+static const double neutral = -1e-7; // an eigenvalue that round-off may make of 0
+static const double at_rest = 1e-6;  // residual of what may be called an equilibrium
+
 enum { MAX_INVERSE = 300, BASIS = 80 };
 
 static int basis_of(int n) {
@@ -159,8 +162,7 @@ static double find_softest(FilStatics *s) {
     return value;
 }
 
-void fil_statics_judge(FilStatics *s) {
-    s->flutters = false;
+static void find_eigenvalue(FilStatics *s) {
     s->eigenvalue = 1.0; // where no direction is free
     if (s->n == s->space.held) {
         return;
@@ -178,4 +180,22 @@ void fil_statics_judge(FilStatics *s) {
     if (s->circulates && s->eigenvalue > 0.0) {
         s->eigenvalue = fmin(find_softest(s), fmax(1.0, s->eigenvalue));
     }
+}
+
+// What costs nothing is left out and known to be 0.
+void fil_statics_judge(FilStatics *s) {
+    s->flutters = false;
+    fil_statics_leave_zero(s);
+    find_eigenvalue(s);
+    if (s->zero_count > 0) {
+        s->eigenvalue = fmin(s->eigenvalue, 0.0);
+    }
+}
+
+bool fil_statics_rests(const FilStatics *s, double tolerance) {
+    return s->factored && s->residual <= fmax(at_rest, tolerance);
+}
+
+bool fil_statics_is_stable(const FilStatics *s, double tolerance) {
+    return fil_statics_rests(s, tolerance) && s->eigenvalue >= neutral;
 }

@@ -269,7 +269,7 @@ static FilStatus check_growth(const FilRod *rod, double time, FilError *error) {
 
 static FilStatus fail_step(const FilRod *rod, double dt, FilError *error) {
     double largest = rod->table->largest_step(rod);
-    if (!(largest > 0.0 && largest < dt)) {
+    if (!(largest >= FIL_ROD_HINTED_STEP && largest < dt)) {
         return fil_fail(error, FIL_E_ARGUMENT, "dt is %g; the rod leaves the range of numbers", dt);
     }
     return fil_fail(error, FIL_E_ARGUMENT,
@@ -300,6 +300,8 @@ FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilE
     if (rod->growth != 0.0) {
         fil_rod_grow_to(rod, length);
     }
+    rod->past_dt = dt;
+    rod->past_revision = rod->revision;
     return FIL_OK;
 }
 

@@ -6,6 +6,7 @@
 // obstacle counts as it will be at the end of the step.
 #include "world.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,6 +177,11 @@ static FilStatus keep_apart(FilWorld *world, const FilJoint *joint, FilError *er
     return FIL_OK;
 }
 
+static bool is_same_place(const FilPlace *a, const FilPlace *b) {
+    const double apart = (a->piece + a->t) - (b->piece + b->t); // in pieces
+    return fabs(apart) <= 1e-9;
+}
+
 FilStatus fil_world_add_joint(FilWorld *world, const FilJointDef *def, int *joint,
                               FilError *error) {
     FilJoint made = {.turning = def->turning};
@@ -186,6 +192,12 @@ FilStatus fil_world_add_joint(FilWorld *world, const FilJointDef *def, int *join
     }
     FIL_TRY(make_place(world, &def->a, "a", &made.a, &none, error));
     FIL_TRY(make_place(world, &def->b, "b", &made.b, &made.obstacle, error));
+    if (def->a.kind == def->b.kind && def->a.index == def->b.index &&
+        (def->a.kind != FIL_BODY_ROD || is_same_place(&made.a, &made.b))) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "a and b are the same place of %s %d; a joint holds two things together",
+                        def->a.kind == FIL_BODY_ROD ? "rod" : "rigid body", def->a.index);
+    }
     FIL_TRY(fil_world_reserve(world, &world->joints, &world->joint_room, world->joint_count + 1,
                               sizeof(FilJoint), error));
     FIL_TRY(keep_apart(world, &made, error));

@@ -1,9 +1,9 @@
 // state.c - all that the next step depends on, as one array: time, the bodies, the contacts.
 //
 // Layout: step count, time, number of contacts, of those that sleep; the state of every body; in a
-// world that sleeps, per body how long it was calm and its island, and per joint its force; per
-// contact its pieces, feature, rebound, approach speed and impulse; of those that sleep also what
-// users see of them.
+// world that sleeps, per body how long it was calm and its island, and per joint its force and
+// torque; per contact its pieces, feature, rebound, approach speed and impulse; of those that sleep
+// also what users see of them.
 #include "sleep.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "math/vec3.h"
 
-enum { HEAD = 4, PER_BODY = 2, PER_JOINT = 3, PER_CONTACT = 8, PER_KEPT = PER_CONTACT + 14 };
+enum { HEAD = 4, PER_BODY = 2, PER_JOINT = 6, PER_CONTACT = 8, PER_KEPT = PER_CONTACT + 14 };
 
 // Numbers before those of the joints, and of the contacts.
 static int64_t count_bodies(const FilWorld *world) {
@@ -71,6 +71,7 @@ void fil_world_get_state(const FilWorld *world, double *state) {
     }
     for (int i = 0; joints < out; i++, joints += PER_JOINT) {
         fil_copy3(world->joints[i].force, joints);
+        fil_copy3(world->joints[i].torque, joints + 3);
     }
     for (int i = 0; i < world->memory_count; i++, out += PER_CONTACT) {
         put_memory(&world->memories[i], out);
@@ -187,6 +188,7 @@ static FilStatus take_contacts(FilWorld *world, const double *state, FilError *e
     }
     for (int i = 0; joints < in; i++, joints += PER_JOINT) {
         fil_copy3(joints, world->joints[i].force);
+        fil_copy3(joints + 3, world->joints[i].torque);
     }
     for (int i = 0; i < world->memory_count; i++, in += PER_CONTACT) {
         take_memory(in, &world->memories[i]);

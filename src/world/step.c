@@ -535,9 +535,13 @@ static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilSt
 static void record_joints(FilWorld *world, const FilWorldTry *step) {
     for (int i = 0; world->joint_count > 0 && i < step->contact_count; i++) {
         const FilWorkContact *half = &step->contacts[i];
-        const bool pull = half->kind == FIL_BLOCK_EQUALITY && !half->turn && half->joint >= 0;
-        for (int k = 0; k < 3 && pull; k++) {
-            world->joints[half->joint].force[k] = step->r[3 * (ptrdiff_t)i + k] / step->dt;
+        if (half->kind != FIL_BLOCK_EQUALITY || half->joint < 0) {
+            continue;
+        }
+        FilJoint *joint = &world->joints[half->joint];
+        for (int k = 0; k < 3; k++) {
+            (half->turn ? joint->torque : joint->force)[k] =
+                step->r[3 * (ptrdiff_t)i + k] / step->dt;
         }
     }
 }
@@ -724,12 +728,12 @@ FilStatus fil_world_find_contacts(FilWorld *world, FilError *error) {
 // No step is short enough: who, and what may help.
 static FilStatus fail_step(const FilWorld *world, double dt, FilError *error) {
     const FilBody *body = world->culprit >= 0 ? &world->bodies[world->culprit] : NULL;
-    char who[40] = "the world", hint[60] = "";
+    char who[80] = "the world", hint[60] = "";
     if (body != NULL) {
         bool rod = body->kind == FIL_BODY_ROD;
         double safe = rod ? fil_rod_largest_step(body->self) : HUGE_VAL;
-        (void)snprintf(who, sizeof who, "%s %d", rod ? "rod" : "rigid body", body->index);
-        if (safe > 0.0 && safe < dt) {
+        fil_world_name(world, body, sizeof who, who);
+        if (safe >= FIL_ROD_HINTED_STEP && safe < dt) {
             (void)snprintf(hint, sizeof hint, "; a step of %.1g s may do", safe);
         }
     }

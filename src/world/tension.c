@@ -113,10 +113,9 @@ static double arc_length(const FilWorld *world, const FilPlace *place) {
     return (piece->s[0] + place->t * (piece->s[1] - piece->s[0])) * rod->state[1];
 }
 
-static bool push_by_hand(Pushes *pushes, FilRodLoad *push) {
+static bool push_by_hand(const Pushes *pushes, FilRodLoad *push) {
     FilPlace hand;
     *push = (FilRodLoad){0};
-    pushes->at++;
     if (!fil_world_grab_place(pushes->world, &hand) || hand.body != pushes->body) {
         return false;
     }
@@ -152,7 +151,11 @@ static bool next_push(void *context, FilRodLoad *push) {
             return true;
         }
     }
-    return pushes->at == contacts + 2 * world->joint_count && push_by_hand(pushes, push);
+    if (pushes->at++ == contacts + 2 * world->joint_count && push_by_hand(pushes, push)) {
+        return true;
+    }
+    pushes->at = 0;
+    return false;
 }
 
 static void push_tip(const Forces *forces, int body) {
@@ -161,12 +164,12 @@ static void push_tip(const Forces *forces, int body) {
     const FilRod *rod = of->self;
     Pushes pushes = {.world = world, .body = body};
     FilRodPast past = {.dt = world->past.dt, .next = next_push, .context = &pushes};
-    double force[3];
+    double force[3], moment[3];
     if (of->island == 0 && world->past.states != NULL && past.dt > 0.0 &&
         of->first_point < world->past.point_count) {
         past.state = world->past.states + of->first_state;
     }
-    rod->table->tip_force(rod, &past, force);
+    rod->table->tip_reaction(rod, &past, force, moment);
     push_rod(forces, of, rod->state[1], 1.0, force);
 }
 

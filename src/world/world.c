@@ -2,6 +2,7 @@
 #include "world.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -292,6 +293,15 @@ static FilStatus set_rod_gravity(const FilBody *body, const double gravity[3], c
     }
     fil_add3(even ? push / rod->sections[0].mass : 0.0, wind, sum);
     fil_add3(even ? 0.0 : push, wind, force);
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(sum[k]) || !isfinite(force[k])) {
+            return fil_fail(
+                error, FIL_E_ARGUMENT,
+                "wind[%d] is %g and drag is %g; their force on the rod leaves the range "
+                "of numbers",
+                k, wind[k], rod->drag);
+        }
+    }
     FIL_TRY(fil_rod_set_air(rod, force, error));
     return fil_rod_set_gravity(rod, sum, error);
 }
@@ -378,6 +388,22 @@ FilStatus fil_world_add_obstacle(FilWorld *world, const FilObstacleDef *def,
 }
 
 // --- looking -------------------------------------------------------------------------------------
+
+void fil_world_set_names(FilWorld *world, FilBodyName *name, void *user) {
+    world->name = name;
+    world->name_user = user;
+}
+
+void fil_world_name(const FilWorld *world, const FilBody *body, size_t size, char *text) {
+    const char *kind = body->kind == FIL_BODY_ROD ? "rod" : "rigid body";
+    const char *name =
+        world->name != NULL ? world->name(world->name_user, body->kind, body->index) : NULL;
+    if (name != NULL && name[0] != '\0') {
+        (void)snprintf(text, size, "%s \"%.48s\"", kind, name);
+    } else {
+        (void)snprintf(text, size, "%s %d", kind, body->index);
+    }
+}
 
 void fil_world_watch_problems(FilWorld *world, FilProblemWatch *watch, void *user) {
     world->watch = watch;

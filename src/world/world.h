@@ -75,6 +75,7 @@ typedef struct FilJoint {
     double apart[3];   // m: from b to a, in the axes of b
     double between[9]; // the axes of a in those of b, columns
     double force[3];   // N: of b on a in the last step that it was awake in
+    double torque[3];  // N m: the same, unless it may turn
 } FilJoint;
 
 // What a contact leaves to the next step.
@@ -182,6 +183,8 @@ struct FilWorld {
     FilGrab grab;
     double grab_force[3], grab_torque; // N, N m: of the last part of a step
 
+    FilBodyName *name; // NULL: numbers will do
+    void *name_user;
     FilProblemWatch *watch; // NULL: nobody looks
     void *watch_user;
     int culprit; // body that refused the last step, or -1
@@ -300,6 +303,14 @@ void fil_world_look_at(const FilWorld *world, const FilPlace *place, int obstacl
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 
 // --- tension.c -----------------------------------------------------------------------------------
+
+/// What a message calls a body: rod "fringe", or rod 3.
+void fil_world_name(const FilWorld *world, const FilBody *body, size_t size, char *text);
+
+/// What holds the ends of all rods, [rod_count][2][3] N and N m: root, then tip (reaction.c).
+/// Memory for the work comes from the arena.
+FilStatus fil_world_reactions(const FilWorld *world, FilArena *arena, double *force, double *moment,
+                              FilError *error);
 
 /// The force that sections of rods that do not stretch carry, N, world axes: at all points, where
 /// they move with `velocity`, [point_count][3] each. At points of rods that stretch it is 0.
