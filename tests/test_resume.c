@@ -1,0 +1,370 @@
+// test_resume.c - a world that goes on from a checkpoint has the bits of one that never stopped.
+//
+// Each scene is run once; after every step its state and its events are kept, as a checkpoint keeps
+// them. Then stages that are made anew go on from every one of these moments, and everything that a
+// result file would hold must be the same to the bit: in the steps that follow at once and, from
+// some of the moments, to the end.
+//
+// `test_resume COUNT [FIRST]` does so for COUNT random scenes of the seeds FIRST, FIRST + 1, ...
+// and tells how many of them went on to the bit.
+#include "filum/filum.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "random_scenes.h"
+
+enum { MOST_STEPS = 120, AHEAD = 2 };
+
+// --- everything that is written of a step --------------------------------------------------------
+
+static uint64_t add_numbers(uint64_t hash, const double *numbers, int64_t count) {
+    return numbers == NULL || count == 0
+               ? hash
+               : fil_scene_hash(numbers, sizeof(double) * (size_t)count, hash);
+}
+
+static uint64_t add_side(uint64_t hash, const FilContactSide *side) {
+    const double which[] = {side->kind, side->index, side->s};
+    return add_numbers(add_numbers(hash, which, 3), side->point, 3);
+}
+
+static uint64_t add_contact(uint64_t hash, const FilContact *contact) {
+    const double scalars[] = {contact->gap, contact->mu, contact->state};
+    hash = add_side(add_side(hash, &contact->a), &contact->b);
+    hash = add_numbers(add_numbers(hash, contact->normal, 3), contact->impulse, 3);
+    return add_numbers(add_numbers(hash, contact->velocity, 3), scalars, 3);
+}
+
+static uint64_t add_info(uint64_t hash, const FilStepInfo *info) {
+    const double numbers[] = {info->outcome,      info->residual.scaled, info->contact_count,
+                              info->active_count, info->iterations,      info->island_count,
+                              info->conditioning, info->newton_count,    info->elastic_residual,
+                              info->substeps,     info->added_count,     info->missed_count,
+                              info->asleep_count, info->penetration,     info->dissipated};
+    return add_numbers(hash, numbers, sizeof numbers / sizeof *numbers);
+}
+
+static uint64_t add_frame(uint64_t hash, FilRecorder *recorder) {
+    FilFrame frame;
+    FilError error;
+    CHECK(fil_recorder_frame(recorder, &frame, &error) == FIL_OK);
+    const FilResultDef def = fil_recorder_def(recorder);
+    const int64_t points = def.point_count, rigids = def.rigid_count, solids = def.obstacle_count;
+    const double head[] = {frame.time,           (double)frame.step, frame.energy.kinetic,
+                           frame.energy.bend,    frame.energy.twist, frame.energy.stretch,
+                           frame.energy.gravity, frame.energy.loads, frame.contact_count};
+    hash = add_numbers(hash, head, sizeof head / sizeof *head);
+    hash = add_numbers(hash, frame.position, 3 * points);
+    hash = add_numbers(hash, frame.quaternion, 4 * points);
+    hash = add_numbers(hash, frame.velocity, 3 * points);
+    hash = add_numbers(hash, frame.curvature, 3 * points);
+    hash = add_numbers(hash, frame.tension, points);
+    hash = add_numbers(hash, frame.elastic, points);
+    hash = add_numbers(hash, frame.rigid_position, 3 * rigids);
+    hash = add_numbers(hash, frame.rigid_quaternion, 4 * rigids);
+    hash = add_numbers(hash, frame.rigid_velocity, 3 * rigids);
+    hash = add_numbers(hash, frame.rigid_spin, 3 * rigids);
+    hash = add_numbers(hash, frame.obstacle_position, 3 * solids);
+    hash = add_numbers(hash, frame.obstacle_quaternion, 4 * solids);
+    for (int k = 0; k < frame.contact_count; k++) {
+        hash = add_contact(hash, &frame.contacts[k]);
+    }
+    return hash;
+}
+
+// --- a run and its checkpoints -------------------------------------------------------------------
+
+typedef struct Moment {
+    double *state;
+    int64_t count;
+    char *events;
+    uint64_t hash; // of the step that led here: its frame, its record, the state
+} Moment;
+
+typedef struct Case {
+    FilScene *scene;
+    FilStage *stage;
+    FilRecorder *recorder;
+    uint64_t seed; // of what somebody who watches changes; 0: nobody does
+    Moment moments[MOST_STEPS + 1];
+    int steps; // taken
+    int substeps, slept, missed;
+    bool failed; // the step after them
+} Case;
+
+static bool make_stage(const FilScene *scene, FilStage **stage, FilRecorder **recorder) {
+    FilError error;
+    *stage = NULL;
+    *recorder = NULL;
+    return fil_stage_create(scene, 1, NULL, NULL, stage, &error) == FIL_OK &&
+           fil_recorder_create(fil_stage_world(*stage), NULL, recorder, &error) == FIL_OK;
+}
+
+static void drop_stage(FilStage *stage, FilRecorder *recorder) {
+    fil_recorder_destroy(recorder);
+    fil_stage_destroy(stage);
+}
+
+// What a hand does before step `step`: it depends on the seed and the step alone.
+static void change(FilStage *stage, const FilScene *scene, uint64_t seed, int step) {
+    FilRandom random = fil_random_make(seed + 1000003U * (uint64_t)step);
+    FilError error;
+    FilChange made = {.kind = (FilChangeKind)fil_random_int(&random, FIL_CHANGE_COUNT)};
+    if (seed == 0 || fil_random_int(&random, 5) != 0) {
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        made.vector[k] = fil_random_uniform(&random, -6.0, 6.0);
+    }
+    made.mu = fil_random_uniform(&random, 0.0, 1.0);
+    made.b = fil_random_int(&random, scene->material_count);
+    if (made.kind == FIL_CHANGE_GRAB) {
+        if (scene->rod_count == 0) {
+            return;
+        }
+        const int rod = fil_random_int(&random, scene->rod_count);
+        if (fil_world_grab_make(fil_stage_world(stage), rod, fil_random_uniform(&random, 0.0, 1.0),
+                                &made.grab, &error) != FIL_OK) {
+            return;
+        }
+        for (int k = 0; k < 3; k++) {
+            made.grab.target[k] += fil_random_uniform(&random, -0.05, 0.05);
+        }
+    }
+    FilStatus status = fil_stage_change(stage, &made, &error);
+    (void)status; // what is refused is refused in every run
+}
+
+// One step: false where it fails. `*hash` is then of the sentence.
+static bool take_step(const Case *of, FilStage *stage, FilRecorder *recorder, FilStepInfo *info,
+                      uint64_t *hash) {
+    FilWorld *world = fil_stage_world(stage);
+    FilError error;
+    change(stage, of->scene, of->seed, (int)fil_world_step_count(world));
+    if (fil_stage_step(stage, info, &error) != FIL_OK) {
+        *hash = fil_scene_hash(error.text, strlen(error.text), 1);
+        return false;
+    }
+    const int64_t count = fil_world_state_count(world);
+    double *state = malloc(sizeof(double) * (size_t)count);
+    fil_world_get_state(world, state);
+    *hash = add_frame(add_info(add_numbers(0, state, count), info), recorder);
+    free(state);
+    return true;
+}
+
+static void keep_moment(Case *run, uint64_t hash) {
+    FilWorld *world = fil_stage_world(run->stage);
+    Moment *moment = &run->moments[run->steps];
+    size_t size = 0;
+    const char *events = fil_stage_events(run->stage, &size);
+    moment->count = fil_world_state_count(world);
+    moment->state = malloc(sizeof(double) * (size_t)moment->count);
+    fil_world_get_state(world, moment->state);
+    moment->events = malloc(size + 1);
+    memcpy(moment->events, events, size + 1);
+    moment->hash = hash;
+}
+
+static bool run_case(Case *run, int steps) {
+    if (!make_stage(run->scene, &run->stage, &run->recorder)) {
+        return false;
+    }
+    keep_moment(run, 0);
+    while (run->steps < steps) {
+        FilStepInfo info;
+        uint64_t hash;
+        run->failed = !take_step(run, run->stage, run->recorder, &info, &hash);
+        if (run->failed) {
+            run->moments[run->steps + 1].hash = hash;
+            break;
+        }
+        run->steps++;
+        run->substeps += info.substeps > 1;
+        run->slept += info.asleep_count > 0;
+        run->missed += info.missed_count > 0;
+        keep_moment(run, hash);
+    }
+    return true;
+}
+
+static void drop_case(Case *run) {
+    for (int k = 0; k <= run->steps; k++) {
+        free(run->moments[k].state);
+        free(run->moments[k].events);
+    }
+    drop_stage(run->stage, run->recorder);
+    fil_scene_destroy(run->scene);
+}
+
+// Go on after step `from` for `ahead` steps; the first step that differs, or 0.
+static int go_on(const Case *run, int from, int ahead) {
+    const Moment *moment = &run->moments[from];
+    const int last = run->steps + run->failed;
+    FilStage *stage;
+    FilRecorder *recorder;
+    FilError error = {.text = ""};
+    int other = 0;
+    CHECK(make_stage(run->scene, &stage, &recorder));
+    FilStatus status =
+        fil_stage_resume_events(stage, moment->state, moment->count, moment->events, &error);
+    if (status != FIL_OK) {
+        (void)fprintf(stderr, "%s\n", error.text);
+        other = from + 1;
+    }
+    for (int k = from + 1; other == 0 && k <= last && k <= from + ahead; k++) {
+        FilStepInfo info;
+        uint64_t hash;
+        const bool taken = take_step(run, stage, recorder, &info, &hash);
+        other = taken == (k <= run->steps) && hash == run->moments[k].hash ? 0 : k;
+    }
+    drop_stage(stage, recorder);
+    return other;
+}
+
+// How many of the moments after every `stride` steps are not gone on from to the bit.
+static int count_other(const Case *run, int stride, const char *name) {
+    int count = 0;
+    for (int k = 0; k < run->steps + run->failed; k += stride) {
+        const bool whole = k % 7 == 3;
+        const int other = go_on(run, k, whole ? MOST_STEPS : AHEAD);
+        if (other != 0) {
+            (void)fprintf(stderr, "%s: going on after step %d, step %d differs\n", name, k, other);
+            count++;
+        }
+    }
+    return count;
+}
+
+// --- scenes that ship ----------------------------------------------------------------------------
+
+// Large ones are made smaller: what they are made of is the same.
+static const char *const smaller[] = {
+    "hairs[0].count=30",
+    "bundles[0].count=12",
+    "bundles[1].count=12",
+};
+
+static void check_file(const char *name) {
+    char path[1024];
+    (void)snprintf(path, sizeof path, "%s/%s", SCENES, name);
+    Case run = {.seed = 0};
+    FilError error = {.text = ""};
+    int count = 0;
+    const char *changes[3];
+    for (int k = 0; k < 3; k++) { // those that it has
+        const char *const one[] = {smaller[k]};
+        const FilSceneOptions options = {.changes = one, .change_count = 1, .count_only = true};
+        FilScene *scene = NULL;
+        if (fil_scene_read(path, &options, NULL, &scene, &error) == FIL_OK) {
+            changes[count++] = smaller[k];
+        }
+        fil_scene_destroy(scene);
+    }
+    const FilSceneOptions options = {.changes = changes, .change_count = count};
+    const bool read = fil_scene_read(path, &options, NULL, &run.scene, &error) == FIL_OK;
+    if (!read || !run_case(&run, 6)) {
+        CHECK(false);
+        (void)fprintf(stderr, "%s: %s\n", name, error.text);
+        return;
+    }
+    CHECK(run.steps == 6);
+    CHECK(count_other(&run, 2, name) == 0);
+    drop_case(&run);
+}
+
+static void every_scene_that_ships_goes_on_to_the_bit(void) {
+    DIR *folder = opendir(SCENES);
+    CHECK(folder != NULL);
+    int count = 0;
+    for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        const size_t length = strlen(entry->d_name);
+        if (length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0) {
+            check_file(entry->d_name);
+            count++;
+        }
+    }
+    CHECK(count > 20);
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+}
+
+// --- random ones ---------------------------------------------------------------------------------
+
+enum { RANDOM_STEPS = 24 };
+
+typedef struct Tally {
+    int same, other, refused, failed, substepped, slept, moments;
+} Tally;
+
+static void check_seed(uint64_t seed, Tally *tally) {
+    static char text[SCENE_TEXT];
+    char name[64];
+    Case run = {.seed = seed % 3 == 0 ? seed : 0};
+    FilError error = {.text = ""};
+    write_random_scene(seed, RANDOM_STEPS, text);
+    (void)snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
+    if (fil_scene_read_text(name, text, strlen(text), NULL, NULL, &run.scene, &error) != FIL_OK ||
+        !run_case(&run, RANDOM_STEPS)) {
+        tally->refused++;
+        drop_stage(run.stage, run.recorder);
+        fil_scene_destroy(run.scene);
+        if (getenv("RESUME_SAY") != NULL) {
+            (void)fprintf(stderr, "%s: %s\n", name, error.text);
+        }
+        return;
+    }
+    const int other = count_other(&run, 1, name);
+    tally->moments += run.steps + run.failed;
+    *(other == 0 ? &tally->same : &tally->other) += 1;
+    tally->failed += run.failed;
+    tally->substepped += run.substeps > 0;
+    tally->slept += run.slept > 0;
+    drop_case(&run);
+}
+
+static void print_tally(const Tally *tally) {
+    (void)printf("%d scenes went on to the bit from every one of their moments, %d did not; %d "
+                 "were refused\n",
+                 tally->same, tally->other, tally->refused);
+    (void)printf("%d moments; %d scenes substepped, %d slept, %d ended with a step that failed\n",
+                 tally->moments, tally->substepped, tally->slept, tally->failed);
+}
+
+static void random_scenes_go_on_to_the_bit(void) {
+    Tally tally = {0};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        check_seed(seed, &tally);
+    }
+    print_tally(&tally);
+    CHECK(tally.other == 0);
+    // they are what they are meant to be
+    CHECK(tally.same >= 40 && tally.substepped >= 5 && tally.slept >= 5 && tally.failed <= 10);
+}
+
+#define TESTS(X)                                 \
+    X(every_scene_that_ships_goes_on_to_the_bit) \
+    X(random_scenes_go_on_to_the_bit)
+
+static int run_many(int count, uint64_t first) {
+    Tally tally = {0};
+    for (uint64_t seed = first; tally.same + tally.other < count && tally.refused <= 10 + count;
+         seed++) {
+        check_seed(seed, &tally);
+    }
+    print_tally(&tally);
+    return tally.other != 0;
+}
+
+int main(int argc, char **argv) {
+    static const CheckTest tests[] = {TESTS(CHECK_ENTRY)};
+    if (argc > 1 && isdigit((unsigned char)argv[1][0])) {
+        return run_many(atoi(argv[1]), argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
+    }
+    return check_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL);
+}
