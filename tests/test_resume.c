@@ -17,7 +17,7 @@
 #include "check.h"
 #include "random_scenes.h"
 
-enum { MOST_STEPS = 120, AHEAD = 2 };
+enum { MOST_STEPS = 60, AHEAD = 2, FILE_STEPS = 20, RANDOM_STEPS = 24 };
 
 // --- everything that is written of a step --------------------------------------------------------
 
@@ -89,7 +89,8 @@ typedef struct Case {
     FilScene *scene;
     FilStage *stage;
     FilRecorder *recorder;
-    uint64_t seed; // of what somebody who watches changes; 0: nobody does
+    uint64_t seed;       // of what somebody who watches changes; 0: nobody does
+    double most_kinetic; // J: where it is left alone; 0: nowhere
     Moment moments[MOST_STEPS + 1];
     int steps; // taken
     int substeps, slept, missed;
@@ -170,12 +171,19 @@ static void keep_moment(Case *run, uint64_t hash) {
     moment->hash = hash;
 }
 
+// What is thrown about beyond reason is not followed: it would only take time.
+static bool is_tame(const Case *run) {
+    FilRodEnergy energy;
+    fil_world_energy(fil_stage_world(run->stage), &energy);
+    return run->most_kinetic == 0.0 || energy.kinetic < run->most_kinetic;
+}
+
 static bool run_case(Case *run, int steps) {
     if (!make_stage(run->scene, &run->stage, &run->recorder)) {
         return false;
     }
     keep_moment(run, 0);
-    while (run->steps < steps) {
+    while (run->steps < steps && is_tame(run)) {
         FilStepInfo info;
         uint64_t hash;
         run->failed = !take_step(run, run->stage, run->recorder, &info, &hash);
@@ -244,7 +252,7 @@ static int count_other(const Case *run, int stride, const char *name) {
 
 // Large ones are made smaller: what they are made of is the same.
 static const char *const smaller[] = {
-    "hairs[0].count=30",
+    "hairs[0].count=40",
     "bundles[0].count=12",
     "bundles[1].count=12",
 };
@@ -267,13 +275,13 @@ static void check_file(const char *name) {
     }
     const FilSceneOptions options = {.changes = changes, .change_count = count};
     const bool read = fil_scene_read(path, &options, NULL, &run.scene, &error) == FIL_OK;
-    if (!read || !run_case(&run, 6)) {
+    if (!read || !run_case(&run, FILE_STEPS)) {
         CHECK(false);
         (void)fprintf(stderr, "%s: %s\n", name, error.text);
         return;
     }
-    CHECK(run.steps == 6);
-    CHECK(count_other(&run, 2, name) == 0);
+    CHECK(run.steps == FILE_STEPS);
+    CHECK(count_other(&run, 1, name) == 0);
     drop_case(&run);
 }
 
@@ -296,8 +304,6 @@ static void every_scene_that_ships_goes_on_to_the_bit(void) {
 
 // --- random ones ---------------------------------------------------------------------------------
 
-enum { RANDOM_STEPS = 24 };
-
 typedef struct Tally {
     int same, other, refused, failed, substepped, slept, moments;
 } Tally;
@@ -305,7 +311,7 @@ typedef struct Tally {
 static void check_seed(uint64_t seed, Tally *tally) {
     static char text[SCENE_TEXT];
     char name[64];
-    Case run = {.seed = seed % 3 == 0 ? seed : 0};
+    Case run = {.seed = seed % 3 == 0 ? seed : 0, .most_kinetic = 10.0};
     FilError error = {.text = ""};
     write_random_scene(seed, RANDOM_STEPS, text);
     (void)snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
