@@ -84,6 +84,7 @@ typedef struct Run {
     int folders_made;  // for its files
     bool resume;       // it goes on from a checkpoint
     bool force;        // what the folder holds is replaced
+    bool exploded;     // the world is not as it was before a step that failed
     CliLive session;   // of somebody who watches
 } Run;
 
@@ -407,10 +408,33 @@ static void tidy(const Run *run) {
 
 // --- beginning -----------------------------------------------------------------------------------
 
+// The world as it is now, where it is fit to be kept.
+static CliStatus take_frame(Run *run, FilFrame *frame) {
+    FilError error;
+    if (fil_recorder_frame(run->recorder, frame, &error) == FIL_OK) {
+        return CLI_FINE;
+    }
+    run->exploded = true;
+    note(run, "failed: %s", error.text);
+    clear_line(run);
+    if (run->frame_count > 0) {
+        cli_say("%s; the run ends with the %" PRId64 " frame%s before it", error.text,
+                run->frame_count, cli_plural(run->frame_count));
+    } else {
+        cli_say("%s", error.text);
+    }
+    return CLI_NOT_ACCEPTABLE;
+}
+
 static CliStatus save_checkpoint(Run *run) {
     FilWorld *world = fil_stage_world(run->stage);
     const int64_t count = fil_world_state_count(world);
     FilError error;
+    FilFrame frame;
+    const CliStatus fit = take_frame(run, &frame);
+    if (fit != CLI_FINE) {
+        return fit;
+    }
     if (fil_result_sync(run->result, &error) != FIL_OK) {
         return fail(run, &error, CLI_BAD_FILE);
     }
@@ -446,14 +470,15 @@ static CliStatus save_checkpoint(Run *run) {
 static CliStatus append_frame(Run *run) {
     FilFrame frame;
     FilError error;
-    FilStatus status = fil_recorder_frame(run->recorder, &frame, &error);
-    if (status == FIL_OK) {
-        if ((run->from.scene->output.fields & 1U << FIL_OUTPUT_CONTACTS) == 0) {
-            frame.contact_count = 0;
-        }
-        cli_live_frame(&run->session, &frame);
-        status = fil_result_append(run->result, &frame, &error);
+    const CliStatus fit = take_frame(run, &frame);
+    if (fit != CLI_FINE) {
+        return fit;
     }
+    if ((run->from.scene->output.fields & 1U << FIL_OUTPUT_CONTACTS) == 0) {
+        frame.contact_count = 0;
+    }
+    cli_live_frame(&run->session, &frame);
+    const FilStatus status = fil_result_append(run->result, &frame, &error);
     run->frame_count++;
     return status == FIL_OK ? CLI_FINE : fail(run, &error, CLI_BAD_FILE);
 }
@@ -489,6 +514,11 @@ static CliStatus begin_new(Run *run) {
     status = begin_result(run);
     if (status == CLI_FINE) {
         return fresh ? CLI_FINE : write_scene(run);
+    }
+    if (fresh && run->result != NULL) { // it has no frame
+        fil_result_discard(run->result);
+        run->result = NULL;
+        (void)remove(run->result_path);
     }
     if (fresh && !exists(run->result_path)) { // nothing was begun
         (void)remove(run->scene_path);
@@ -619,7 +649,7 @@ static CliStatus take_steps(Run *run) {
     }
     clear_line(run);
     cli_live_let_go(&run->session, run->stage);
-    if (status == CLI_NOT_ACCEPTABLE) { // the world is as it was before the step
+    if (status == CLI_NOT_ACCEPTABLE && !run->exploded) { // the world is as before the step
         const CliStatus saved = save_checkpoint(run);
         return saved > status ? saved : status;
     }
@@ -681,26 +711,29 @@ static CliStatus finish(Run *run, CliStatus status) {
          interrupted ? "stopped" : "done", run->step, run->frame_count, run->totals.unconverged,
          run->totals.missed, run->totals.residual);
     print_summary(run, interrupted);
-    const int64_t warnings = cli_totals_warnings(&run->totals);
     if (fil_stage_unsettled_count(run->stage) > 0) {
         const int unsettled = fil_stage_unsettled_count(run->stage);
         cli_say("warning: %d rod%s found no equilibrium to start from (see %s)", unsettled,
                 cli_plural(unsettled), run->log_path);
     }
-    if (warnings > 0) {
-        cli_say("warning: %" PRId64 " step%s did not converge and %" PRId64
-                " pair%s not mended (see %s)",
-                run->totals.unconverged, cli_plural(run->totals.unconverged), run->totals.missed,
-                run->totals.missed == 1 ? " was" : "s were", run->log_path);
+    if (run->totals.unconverged > 0) {
+        cli_say("warning: %" PRId64 " step%s did not converge (see %s)", run->totals.unconverged,
+                cli_plural(run->totals.unconverged), run->log_path);
+    }
+    if (run->totals.missed > 0) {
+        cli_say("%" PRId64 " pair%s passed through each other, which shorter steps did not mend "
+                "(see %s)",
+                run->totals.missed, run->totals.missed == 1 ? " of pieces" : "s of pieces",
+                run->log_path);
     }
     if (interrupted) {
         say_resume(run);
         return run->session.stopped ? cli_flush() : CLI_INTERRUPTED;
     }
     const CliStatus flushed = cli_flush();
-    return flushed != CLI_FINE                    ? flushed
-           : run->options->strict && warnings > 0 ? CLI_NOT_ACCEPTABLE
-                                                  : CLI_FINE;
+    const bool bad =
+        run->totals.missed > 0 || (run->options->strict && run->totals.unconverged > 0);
+    return flushed != CLI_FINE ? flushed : bad ? CLI_NOT_ACCEPTABLE : CLI_FINE;
 }
 
 static CliStatus prepare(Run *run) {
@@ -867,7 +900,11 @@ const CliVerb cli_run = {
         "the "
         "step in hand, saves and says how to go on; after a crash --resume goes on from the last "
         "checkpoint. Either way the result has the same bits as one made in one go.\n"
-        "Steps that did not converge are counted and told; with --strict they give status 1.\n"
+        "Steps that did not converge are counted and told; with --strict they give status 1. What "
+        "passed through something else and was not mended gives status 1 always. A world that "
+        "explodes (its numbers are not finite, or it has more energy than it would have at 1e6 "
+        "m/s) "
+        "ends the run with status 1; the frames before that are kept.\n"
         "With --live the world can be watched in a browser while it runs, paused, stepped, pulled "
         "at, and given another gravity, wind or friction; every such change is kept in the "
         "checkpoint, so that --resume goes on to the bit. A step that fails, and the end of the "
