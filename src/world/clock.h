@@ -46,7 +46,7 @@ static inline FilSpan fil_clock_span(double step, int depth, FilClock *clock) {
 /// How often a step may be halved so late, and `most` times at most.
 static inline int fil_clock_halvings(FilClock clock, int most) {
     const int digits = ilogb((double)clock.step_count + 1.0);
-    const int fine = 52 - 7 - digits; // parts of 2^-fine steps are 2^7 units in the last place
+    const int fine = 52 - 8 - digits; // parts of 2^-fine steps are 2^8 units in the last place
     const int depth = fine < FIL_CLOCK_BITS ? fine : FIL_CLOCK_BITS;
     return most < depth ? most : depth > 0 ? depth : 0;
 }
