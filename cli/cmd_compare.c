@@ -250,6 +250,12 @@ static bool are_same_contacts(const FilContact *a, const FilContact *b) {
            are_same(&a->mu, &b->mu, 1) && a->state == b->state;
 }
 
+static bool are_same_energies(const FilRodEnergy *a, const FilRodEnergy *b) {
+    const double parts[2][6] = {{a->kinetic, a->bend, a->twist, a->stretch, a->gravity, a->loads},
+                                {b->kinetic, b->bend, b->twist, b->stretch, b->gravity, b->loads}};
+    return are_same(parts[0], parts[1], 6);
+}
+
 static bool are_same_frames(const Run runs[2], const FilFrame frames[2]) {
     const FilResultDef *def = runs[0].def, *other = runs[1].def;
     const FilFrame *a = &frames[0], *b = &frames[1];
@@ -257,8 +263,7 @@ static bool are_same_frames(const Run runs[2], const FilFrame frames[2]) {
     const int64_t obstacles = def->obstacle_count;
     bool same = points == other->point_count && obstacles == other->obstacle_count &&
                 a->step == b->step && a->contact_count == b->contact_count &&
-                are_same(&a->time, &b->time, 1) &&
-                memcmp(&a->energy, &b->energy, sizeof a->energy) == 0;
+                are_same(&a->time, &b->time, 1) && are_same_energies(&a->energy, &b->energy);
     same = same && are_same(a->position, b->position, 3 * points) &&
            are_same(a->quaternion, b->quaternion, 4 * points) &&
            are_same(a->velocity, b->velocity, 3 * points) &&

@@ -42,21 +42,21 @@ static size_t tear(size_t size, off_t at) {
     return left < size ? left : 0;
 }
 
-ssize_t write(int file, const void *bytes, size_t size) {
+ssize_t write(int fd, const void *buf, size_t n) {
     if (!is_due()) {
-        return NEXT(write)(file, bytes, size);
+        return NEXT(write)(fd, buf, n);
     }
-    const off_t at = lseek(file, 0, SEEK_CUR);
-    const ssize_t done = NEXT(write)(file, bytes, tear(size, at < 0 ? 0 : at));
+    const off_t at = lseek(fd, 0, SEEK_CUR);
+    const ssize_t done = NEXT(write)(fd, buf, tear(n, at < 0 ? 0 : at));
     die();
     return done;
 }
 
-ssize_t pwrite(int file, const void *bytes, size_t size, off_t at) {
+ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset) {
     if (!is_due()) {
-        return NEXT(pwrite)(file, bytes, size, at);
+        return NEXT(pwrite)(fd, buf, n, offset);
     }
-    const ssize_t done = NEXT(pwrite)(file, bytes, tear(size, at), at);
+    const ssize_t done = NEXT(pwrite)(fd, buf, tear(n, offset), offset);
     die();
     return done;
 }
@@ -69,8 +69,8 @@ ssize_t pwrite(int file, const void *bytes, size_t size, off_t at) {
         return NEXT(name) values;     \
     }
 
-KILLABLE(rename, (const char *from, const char *to), (from, to))
-KILLABLE(unlink, (const char *path), (path))
-KILLABLE(fsync, (int file), (file))
-KILLABLE(ftruncate, (int file, off_t size), (file, size))
+KILLABLE(rename, (const char *old, const char *new), (old, new))
+KILLABLE(unlink, (const char *name), (name))
+KILLABLE(fsync, (int fd), (fd))
+KILLABLE(ftruncate, (int fd, off_t length), (fd, length))
 KILLABLE(mkdir, (const char *path, mode_t mode), (path, mode))

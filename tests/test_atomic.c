@@ -23,15 +23,15 @@ static void note(char what) {
     }
 }
 
-int fsync(int file) {
+int fsync(int fd) {
     struct stat about;
-    note(fstat(file, &about) == 0 && S_ISDIR(about.st_mode) ? 'd' : 'f');
+    note(fstat(fd, &about) == 0 && S_ISDIR(about.st_mode) ? 'd' : 'f');
     return 0;
 }
 
-int rename(const char *from, const char *to) {
+int rename(const char *old, const char *new) {
     note('r');
-    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+    return renameat(AT_FDCWD, old, AT_FDCWD, new);
 }
 
 static char folder[] = "/tmp/filum-atomic-XXXXXX";
