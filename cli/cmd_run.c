@@ -85,6 +85,7 @@ typedef struct Run {
     bool resume;       // it goes on from a checkpoint
     bool force;        // what the folder holds is replaced
     bool exploded;     // the world is not as it was before a step that failed
+    int64_t sane;      // 1 + the step after which the world was last looked at, and was fit
     CliLive session;   // of somebody who watches
 } Run;
 
@@ -412,6 +413,7 @@ static void tidy(const Run *run) {
 static CliStatus take_frame(Run *run, FilFrame *frame) {
     FilError error;
     if (fil_recorder_frame(run->recorder, frame, &error) == FIL_OK) {
+        run->sane = 1 + run->step;
         return CLI_FINE;
     }
     run->exploded = true;
@@ -431,7 +433,7 @@ static CliStatus save_checkpoint(Run *run) {
     const int64_t count = fil_world_state_count(world);
     FilError error;
     FilFrame frame;
-    const CliStatus fit = take_frame(run, &frame);
+    const CliStatus fit = run->sane == 1 + run->step ? CLI_FINE : take_frame(run, &frame);
     if (fit != CLI_FINE) {
         return fit;
     }
