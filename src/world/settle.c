@@ -86,8 +86,10 @@ FilStatus fil_world_settle(FilWorld *world, const FilSettleSettings *settings, F
         bool taken;
         set_clocks(world, time - dt);
         const FilSpan span = {.end = time, .dt = dt, .share = dt / world->def.step};
-        FIL_TRY(fil_world_try_step(world, &span, dt <= smallest_step, &step, &taken, error));
+        const FilStatus status =
+            fil_world_try_step(world, &span, dt <= smallest_step, &step, &taken, error);
         set_clocks(world, time);
+        FIL_TRY(status);
         result->steps++;
         if (!taken) {
             dt = fmax(0.25 * dt, smallest_step);
