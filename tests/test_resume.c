@@ -18,7 +18,7 @@
 #include "random_scenes.h"
 #include "world/clock.h"
 
-enum { MOST_STEPS = 60, AHEAD = 2, FILE_STEPS = 20, RANDOM_STEPS = 24 };
+enum { MOST_STEPS = 60, AHEAD = 2, FILE_STEPS = 15, RANDOM_STEPS = 24 };
 
 // --- everything that is written of a step --------------------------------------------------------
 
@@ -52,7 +52,9 @@ static uint64_t add_info(uint64_t hash, const FilStepInfo *info) {
 static uint64_t add_frame(uint64_t hash, FilRecorder *recorder) {
     FilFrame frame;
     FilError error;
-    CHECK(fil_recorder_frame(recorder, &frame, &error) == FIL_OK);
+    if (fil_recorder_frame(recorder, &frame, &error) != FIL_OK) { // it exploded: in the same way
+        return fil_scene_hash(error.text, strlen(error.text), hash);
+    }
     const FilResultDef def = fil_recorder_def(recorder);
     const int64_t points = def.point_count, rigids = def.rigid_count, solids = def.obstacle_count;
     const double head[] = {frame.time,           (double)frame.step, frame.energy.kinetic,
@@ -438,13 +440,13 @@ static void print_tally(const Tally *tally) {
 
 static void random_scenes_go_on_to_the_bit(void) {
     Tally tally = {0};
-    for (uint64_t seed = 1; seed <= 50; seed++) {
+    for (uint64_t seed = 1; seed <= 40; seed++) {
         check_seed(seed, &tally);
     }
     print_tally(&tally);
     CHECK(tally.other == 0);
     // they are what they are meant to be
-    CHECK(tally.same >= 40 && tally.substepped >= 5 && tally.slept >= 5 && tally.failed <= 10);
+    CHECK(tally.same >= 35 && tally.substepped >= 5 && tally.slept >= 5 && tally.failed <= 10);
 }
 
 #define TESTS(X)                                           \
