@@ -4,7 +4,8 @@
 // their numbers. Where both have the same points those are compared; else, as between models or
 // resolutions, the second rod is looked at where the first one has its points, at the same part of
 // the length, on the straight line between its own points. Rigid bodies are compared by their
-// middles, and by how they are turned where the question is whether all is the same.
+// middles. Frames are the same where no bit of all that a frame holds differs, and steps where none
+// of what they counted and left does; how long they took is nobody's promise.
 //
 // A frame that only one run has is a difference, and so is a number that is not one (NaN): no gap
 // and no sum that it enters gets better again, and its frame is never the same as another. Runs
@@ -25,7 +26,7 @@ typedef struct Options {
 static const CliOption option_table[] = {
     CLI_OPTION_REAL("tolerance", "M", tolerance, 0, HUGE_VAL,
                     "exit status 1 when points are further apart than this, m, or a frame is in "
-                    "one run only; default: any"),
+                    "one run only; 0: when a bit of any frame or step differs; default: any"),
     CLI_OPTION_FLAG("json", json, "one JSON object: the whole, and a row for each frame"),
 };
 
@@ -46,8 +47,8 @@ typedef struct Gap {
     double speed;         // m/s, largest difference of velocities
     double energy;        // J, difference of the sums
     int contacts;         // difference of those that press
-    bool same;            // every number of places, turns of bodies, and velocities
-    bool broken;          // some of these is no number
+    bool same;            // every bit of the frame
+    bool broken;          // a place, a turn of a body or a velocity is no number
 } Gap;
 
 static CliStatus open_run(const char *name, Run *run) {
@@ -190,7 +191,6 @@ static void compare_body(const Run runs[2], const FilFrame frames[2], int k, Gap
     for (int c = 0; c < 4; c++) {
         const double a = frames[0].rigid_quaternion[turn + c];
         const double b = frames[1].rigid_quaternion[turn + c];
-        gap->same = gap->same && a == b;
         gap->broken = gap->broken || isnan(a) || isnan(b);
     }
 }
@@ -231,6 +231,98 @@ static int count_pressing(const FilFrame *frame) {
     return count;
 }
 
+// --- to the bit ----------------------------------------------------------------------------------
+
+static bool are_same(const double *a, const double *b, int64_t count) {
+    return count == 0 || (a == NULL && b == NULL) ||
+           (a != NULL && b != NULL && memcmp(a, b, sizeof(double) * (size_t)count) == 0);
+}
+
+static bool are_same_sides(const FilContactSide *a, const FilContactSide *b) {
+    return a->kind == b->kind && a->index == b->index && are_same(&a->s, &b->s, 1) &&
+           are_same(a->point, b->point, 3);
+}
+
+static bool are_same_contacts(const FilContact *a, const FilContact *b) {
+    return are_same_sides(&a->a, &b->a) && are_same_sides(&a->b, &b->b) &&
+           are_same(a->normal, b->normal, 3) && are_same(a->impulse, b->impulse, 3) &&
+           are_same(a->velocity, b->velocity, 3) && are_same(&a->gap, &b->gap, 1) &&
+           are_same(&a->mu, &b->mu, 1) && a->state == b->state;
+}
+
+static bool are_same_energies(const FilRodEnergy *a, const FilRodEnergy *b) {
+    const double parts[2][6] = {{a->kinetic, a->bend, a->twist, a->stretch, a->gravity, a->loads},
+                                {b->kinetic, b->bend, b->twist, b->stretch, b->gravity, b->loads}};
+    return are_same(parts[0], parts[1], 6);
+}
+
+static bool are_same_frames(const Run runs[2], const FilFrame frames[2]) {
+    const FilResultDef *def = runs[0].def, *other = runs[1].def;
+    const FilFrame *a = &frames[0], *b = &frames[1];
+    const int64_t points = def->point_count, bodies = def->rigid_count;
+    const int64_t obstacles = def->obstacle_count;
+    bool same = points == other->point_count && obstacles == other->obstacle_count &&
+                a->step == b->step && a->contact_count == b->contact_count &&
+                are_same(&a->time, &b->time, 1) && are_same_energies(&a->energy, &b->energy);
+    same = same && are_same(a->position, b->position, 3 * points) &&
+           are_same(a->quaternion, b->quaternion, 4 * points) &&
+           are_same(a->velocity, b->velocity, 3 * points) &&
+           are_same(a->curvature, b->curvature, 3 * points) &&
+           are_same(a->tension, b->tension, points) && are_same(a->elastic, b->elastic, points) &&
+           are_same(a->reaction_force, b->reaction_force, 6 * (int64_t)def->rod_count) &&
+           are_same(a->reaction_moment, b->reaction_moment, 6 * (int64_t)def->rod_count);
+    same = same && are_same(a->rigid_position, b->rigid_position, 3 * bodies) &&
+           are_same(a->rigid_quaternion, b->rigid_quaternion, 4 * bodies) &&
+           are_same(a->rigid_velocity, b->rigid_velocity, 3 * bodies) &&
+           are_same(a->rigid_spin, b->rigid_spin, 3 * bodies) &&
+           are_same(a->obstacle_position, b->obstacle_position, 3 * obstacles) &&
+           are_same(a->obstacle_quaternion, b->obstacle_quaternion, 4 * obstacles);
+    for (int k = 0; same && k < a->contact_count; k++) {
+        same = are_same_contacts(&a->contacts[k], &b->contacts[k]);
+    }
+    return same;
+}
+
+static bool are_same_steps(const FilResultStep *a, const FilResultStep *b) {
+    const FilStepInfo *x = &a->info, *y = &b->info;
+    const double reals[2][8] = {
+        {a->time, x->residual.scaled, x->residual.natural, x->residual.alart_curnier,
+         x->conditioning, x->elastic_residual, x->penetration, x->dissipated},
+        {b->time, y->residual.scaled, y->residual.natural, y->residual.alart_curnier,
+         y->conditioning, y->elastic_residual, y->penetration, y->dissipated}};
+    return are_same(reals[0], reals[1], 8) && x->outcome == y->outcome &&
+           x->contact_count == y->contact_count && x->active_count == y->active_count &&
+           x->iterations == y->iterations && x->island_count == y->island_count &&
+           x->newton_count == y->newton_count && x->substeps == y->substeps &&
+           x->added_count == y->added_count && x->missed_count == y->missed_count &&
+           x->asleep_count == y->asleep_count;
+}
+
+enum { STEPS_AT_ONCE = 64 };
+
+// Steps that differ, those that one run has and the other has not among them.
+static CliStatus count_other_steps(const Run runs[2], int64_t *count) {
+    const int64_t counts[2] = {fil_result_step_count(runs[0].result),
+                               fil_result_step_count(runs[1].result)};
+    const int64_t both = counts[0] < counts[1] ? counts[0] : counts[1];
+    FilResultStep steps[2][STEPS_AT_ONCE];
+    FilError error;
+    *count = counts[0] + counts[1] - 2 * both;
+    for (int64_t first = 0; first < both; first += STEPS_AT_ONCE) {
+        const int64_t some = both - first < STEPS_AT_ONCE ? both - first : STEPS_AT_ONCE;
+        for (int k = 0; k < 2; k++) {
+            if (fil_result_read_steps(runs[k].result, first, some, steps[k], &error) != FIL_OK) {
+                cli_say("%s", error.text);
+                return CLI_BAD_FILE;
+            }
+        }
+        for (int64_t k = 0; k < some; k++) {
+            *count += !are_same_steps(&steps[0][k], &steps[1][k]);
+        }
+    }
+    return CLI_FINE;
+}
+
 static CliStatus compare_frames(const Run runs[2], const int64_t index[2], Gap *gap) {
     FilFrame frames[2];
     FilError error;
@@ -245,7 +337,6 @@ static CliStatus compare_frames(const Run runs[2], const int64_t index[2], Gap *
     for (int r = 0; r < runs[0].def->rod_count; r++) {
         compare_rod(runs, frames, r, gap);
     }
-    gap->same = runs[0].def->point_count == runs[1].def->point_count;
     for (int k = 0; k < runs[0].def->rigid_count; k++) {
         compare_body(runs, frames, k, gap);
     }
@@ -253,7 +344,7 @@ static CliStatus compare_frames(const Run runs[2], const int64_t index[2], Gap *
     gap->mean = sqrt(gap->mean / fmax(places, 1.0));
     gap->energy = sum_energy(&frames[1].energy) - sum_energy(&frames[0].energy);
     gap->contacts = count_pressing(&frames[1]) - count_pressing(&frames[0]);
-    gap->same = gap->same && gap->largest == 0.0 && gap->speed == 0.0;
+    gap->same = !gap->broken && are_same_frames(runs, frames);
     return CLI_FINE;
 }
 
@@ -360,9 +451,31 @@ static void print_whole(const Run runs[2], const Whole *whole, bool json) {
     }
 }
 
+// Whether nothing at all differs: says what does.
+static CliStatus judge_bits(const Run runs[2], const Whole *whole) {
+    int64_t steps = 0;
+    const CliStatus status = count_other_steps(runs, &steps);
+    const int64_t frames = whole->matched - whole->same;
+    if (frames > 0) {
+        cli_say("%" PRId64 " of %" PRId64 " frame%s of %s and %s %s not the same to the bit",
+                frames, whole->matched, cli_plural(whole->matched), runs[0].name, runs[1].name,
+                frames == 1 ? "is" : "are");
+    }
+    if (steps > 0) {
+        cli_say("%" PRId64 " step%s of %s and %s differ%s in what came of %s", steps,
+                cli_plural(steps), runs[0].name, runs[1].name, steps == 1 ? "s" : "",
+                steps == 1 ? "it" : "them");
+    }
+    return status != CLI_FINE ? status : frames + steps > 0 ? CLI_NOT_ACCEPTABLE : CLI_FINE;
+}
+
 static CliStatus judge(const Run runs[2], const Whole *whole, double tolerance) {
     const bool near = whole->worst.largest <= tolerance && whole->broken == 0;
     CliStatus status = near ? CLI_FINE : CLI_NOT_ACCEPTABLE;
+    if (tolerance == 0.0) {
+        const CliStatus bits = judge_bits(runs, whole);
+        status = bits > status ? bits : status;
+    }
     for (int k = 0; k < 2; k++) {
         if (whole->alone[k] > 0) {
             cli_say("%" PRId64 " frame%s of %s %s not in %s", whole->alone[k],
@@ -435,7 +548,8 @@ const CliVerb cli_compare = {
     .summary = "how far two runs are apart",
     .description = "Compares the frames of two runs that have the same times: places and "
                    "velocities of the points of their rods and of their bodies, energies, contacts "
-                   "that press. Runs of other models or resolutions are compared at the same part "
+                   "that press; with --tolerance 0 every bit of frames and steps. Runs of other "
+                   "models or resolutions are compared at the same part "
                    "of the length; what differs in their rods is said.",
     .examples = "filum compare runs/knot runs/knot-2\ta row for each frame\n"
                 "filum compare a b --tolerance 1e-6\texit status 1 when further apart, or of other "

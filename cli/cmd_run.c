@@ -5,9 +5,15 @@
 // that their numbers alone decide, so that a run that was stopped and resumed writes what one that
 // was not would have written. The frame of the end, where none is due, comes after the last
 // checkpoint: going on drops it again.
+//
+// A run may be killed at any time. What is on the disk then is, in this order: scene.json; the
+// result with its first frame; a checkpoint, and another in its place whenever one is due, each
+// after the frames and steps that it counts. A run without a checkpoint has made no step: to go on
+// with it is to begin anew.
 #define _XOPEN_SOURCE 700 // NOLINT(bugprone-reserved-identifier)
 #include "cli.h"
 #include "files.h"
+#include "io/atomic.h"
 #include "live.h"
 #include "runs.h"
 
@@ -56,7 +62,7 @@ typedef struct Run {
     const Options *options;
     const char *path; // of the scene
     char *base, *folder;
-    char *result_path, *checkpoint_path, *log_path;
+    char *result_path, *checkpoint_path, *log_path, *scene_path, *options_path;
     CliScene from;
     FilStage *stage;
     FilRecorder *recorder;
@@ -76,6 +82,10 @@ typedef struct Run {
     int warning_count; // logged
     bool idle;         // it had come to its end already
     int folders_made;  // for its files
+    bool resume;       // it goes on from a checkpoint
+    bool force;        // what the folder holds is replaced
+    bool exploded;     // the world is not as it was before a step that failed
+    int64_t sane;      // 1 + the step after which the world was last looked at, and was fit
     CliLive session;   // of somebody who watches
 } Run;
 
@@ -192,8 +202,11 @@ static CliStatus name_files(Run *run) {
         run->result_path = cli_join_path(run->folder, "result.h5");
         run->checkpoint_path = cli_join_path(run->folder, "checkpoint.bin");
         run->log_path = cli_join_path(run->folder, "log.txt");
+        run->scene_path = cli_join_path(run->folder, "scene.json");
+        run->options_path = cli_join_path(run->folder, "run.json");
     }
-    if (run->result_path == NULL || run->checkpoint_path == NULL || run->log_path == NULL) {
+    if (run->result_path == NULL || run->checkpoint_path == NULL || run->log_path == NULL ||
+        run->scene_path == NULL || run->options_path == NULL) {
         cli_say("there is not enough memory");
         return CLI_BAD_FILE;
     }
@@ -213,33 +226,73 @@ static bool is_being_written(const Run *run) {
 
 // Files of a folder that holds no run are somebody else's.
 static bool are_names_free(const Run *run) {
-    static const char *const names[] = {"scene.json", "run.json", "log.txt"};
+    const char *const paths[] = {run->scene_path, run->options_path, run->log_path};
     bool all = true;
-    for (size_t k = 0; all && k < sizeof names / sizeof *names; k++) {
-        char *path = cli_join_path(run->folder, names[k]);
-        all = path != NULL && !exists(path);
-        if (path == NULL) {
-            cli_say("there is not enough memory");
-        } else if (!all) {
-            cli_say("%s exists already; --force replaces it", path);
+    for (size_t k = 0; all && k < sizeof paths / sizeof *paths; k++) {
+        all = !exists(paths[k]);
+        if (!all) {
+            cli_say("%s exists already; --force replaces it", paths[k]);
         }
-        free(path);
     }
     return all;
 }
 
-static CliStatus check_folder(const Run *run) {
+// Whether the folder's scene.json is this scene.
+static bool has_scene(const Run *run) {
+    char bytes[4096];
+    size_t at = 0, got = 0;
+    FILE *file = fopen(run->scene_path, "rb");
+    bool same = file != NULL;
+    while (same && (got = fread(bytes, 1, sizeof bytes, file)) > 0) {
+        same = got <= run->from.size - at && memcmp(bytes, run->from.text + at, got) == 0;
+        at += got;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return same && at == run->from.size;
+}
+
+// Whether what the folder holds, a scene or a result without a checkpoint, is this run, killed
+// before it had made a step.
+static bool was_begun(const Run *run) {
+    FilResult *result = NULL;
+    FilError error;
+    if (exists(run->result_path) &&
+        fil_result_open(run->result_path, NULL, &result, &error) == FIL_OK) {
+        const bool empty =
+            fil_result_step_count(result) == 0 && fil_result_frame_count(result) <= 1;
+        fil_result_discard(result);
+        return empty;
+    }
+    return has_scene(run);
+}
+
+// --resume: from the checkpoint, or from the start where there is none yet.
+static CliStatus check_resumed(Run *run) {
+    if (exists(run->checkpoint_path)) {
+        return CLI_FINE;
+    }
+    if (!was_begun(run)) {
+        cli_say("%s holds no checkpoint to go on from; %s", run->folder,
+                exists(run->result_path) ? "--force replaces the run"
+                                         : "without --resume a run begins");
+        return CLI_BAD_FILE;
+    }
+    cli_say("%s was stopped before its first step; the run begins anew", run->folder);
+    run->resume = false;
+    run->force = true;
+    return CLI_FINE;
+}
+
+static CliStatus check_folder(Run *run) {
     if ((run->options->resume || run->options->force) && is_being_written(run)) {
         cli_say("%s: being written by another program", run->result_path);
         return CLI_BAD_FILE;
     }
     const bool there = exists(run->result_path) || exists(run->checkpoint_path);
     if (run->options->resume) {
-        if (!exists(run->checkpoint_path)) {
-            cli_say("%s holds no checkpoint to go on from", run->folder);
-            return CLI_BAD_FILE;
-        }
-        return CLI_FINE;
+        return check_resumed(run);
     }
     if (there && !run->options->force) {
         cli_say("%s holds a run already; --resume goes on with it, --force replaces it",
@@ -306,8 +359,8 @@ static CliStatus begin_log(Run *run) {
         (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
     }
     note(run, "%s filum %s, %d threads: %s %s%s", date, fil_version(),
-         fil_thread_count(run->options->threads), run->options->resume ? "goes on with" : "runs",
-         run->path, run->options->set.count > 0 ? ", with" : "");
+         fil_thread_count(run->options->threads), run->resume ? "goes on with" : "runs", run->path,
+         run->options->set.count > 0 ? ", with" : "");
     for (int k = 0; k < run->options->set.count; k++) {
         note(run, "  --set %s", run->options->set.items[k]);
     }
@@ -317,7 +370,7 @@ static CliStatus begin_log(Run *run) {
 // From now on the log is a file.
 static CliStatus keep_log(Run *run) {
     const bool told = fclose(run->log) == 0;
-    run->log = fopen(run->log_path, run->options->resume ? "ab" : "wb");
+    run->log = fopen(run->log_path, run->resume ? "ab" : "wb");
     if (!told || run->log == NULL) {
         cli_say("%s: cannot write: %s", run->log_path, strerror(errno));
         return CLI_BAD_FILE;
@@ -327,36 +380,63 @@ static CliStatus keep_log(Run *run) {
     return CLI_FINE;
 }
 
-// scene.json and run.json.
-static CliStatus write_texts(const Run *run) {
+static CliStatus write_scene(const Run *run) {
+    return cli_write_file(run->scene_path, run->from.text, run->from.size, true);
+}
+
+// run.json.
+static CliStatus write_options(const Run *run) {
     size_t size = 0;
     char *path = realpath(run->path, NULL); // meshes are looked for beside the scene
     char *text = describe_options(run, path, &size);
-    char *scene = cli_join_path(run->folder, "scene.json");
-    char *options = cli_join_path(run->folder, "run.json");
     CliStatus status = CLI_BAD_FILE;
-    if (text == NULL || scene == NULL || options == NULL) {
+    if (text == NULL) {
         cli_say("there is not enough memory");
     } else {
-        status = run->options->resume ? CLI_FINE
-                                      : cli_write_file(scene, run->from.text, run->from.size, true);
-        if (status == CLI_FINE) {
-            status = cli_write_file(options, text, size, true);
-        }
+        status = cli_write_file(run->options_path, text, size, true);
     }
     free(path);
     free(text);
-    free(scene);
-    free(options);
     return status;
 }
 
+// What killed writers left, now that nobody else writes this run.
+static void tidy(const Run *run) {
+    fil_file_tidy(run->checkpoint_path);
+    fil_file_tidy(run->scene_path);
+    fil_file_tidy(run->options_path);
+}
+
 // --- beginning -----------------------------------------------------------------------------------
+
+// The world as it is now, where it is fit to be kept.
+static CliStatus take_frame(Run *run, FilFrame *frame) {
+    FilError error;
+    if (fil_recorder_frame(run->recorder, frame, &error) == FIL_OK) {
+        run->sane = 1 + run->step;
+        return CLI_FINE;
+    }
+    run->exploded = true;
+    note(run, "failed: %s", error.text);
+    clear_line(run);
+    if (run->frame_count > 0) {
+        cli_say("%s; the run ends with the %" PRId64 " frame%s before it", error.text,
+                run->frame_count, cli_plural(run->frame_count));
+    } else {
+        cli_say("%s", error.text);
+    }
+    return CLI_NOT_ACCEPTABLE;
+}
 
 static CliStatus save_checkpoint(Run *run) {
     FilWorld *world = fil_stage_world(run->stage);
     const int64_t count = fil_world_state_count(world);
     FilError error;
+    FilFrame frame;
+    const CliStatus fit = run->sane == 1 + run->step ? CLI_FINE : take_frame(run, &frame);
+    if (fit != CLI_FINE) {
+        return fit;
+    }
     if (fil_result_sync(run->result, &error) != FIL_OK) {
         return fail(run, &error, CLI_BAD_FILE);
     }
@@ -392,19 +472,21 @@ static CliStatus save_checkpoint(Run *run) {
 static CliStatus append_frame(Run *run) {
     FilFrame frame;
     FilError error;
-    FilStatus status = fil_recorder_frame(run->recorder, &frame, &error);
-    if (status == FIL_OK) {
-        if ((run->from.scene->output.fields & 1U << FIL_OUTPUT_CONTACTS) == 0) {
-            frame.contact_count = 0;
-        }
-        cli_live_frame(&run->session, &frame);
-        status = fil_result_append(run->result, &frame, &error);
+    const CliStatus fit = take_frame(run, &frame);
+    if (fit != CLI_FINE) {
+        return fit;
     }
+    if ((run->from.scene->output.fields & 1U << FIL_OUTPUT_CONTACTS) == 0) {
+        frame.contact_count = 0;
+    }
+    cli_live_frame(&run->session, &frame);
+    const FilStatus status = fil_result_append(run->result, &frame, &error);
     run->frame_count++;
     return status == FIL_OK ? CLI_FINE : fail(run, &error, CLI_BAD_FILE);
 }
 
-static CliStatus begin_new(Run *run) {
+// The result with its first frame, and a checkpoint.
+static CliStatus begin_result(Run *run) {
     size_t size = 0;
     char *options = describe_options(run, NULL, &size);
     FilResultDef def = fil_recorder_def(run->recorder);
@@ -416,13 +498,34 @@ static CliStatus begin_new(Run *run) {
     // before anything else: what is left of the run before must not be gone on with
     (void)remove(run->checkpoint_path);
     FilStatus status =
-        fil_result_create(run->result_path, &def, run->options->force, NULL, &run->result, &error);
+        fil_result_create(run->result_path, &def, run->force, NULL, &run->result, &error);
     free(options);
     if (status != FIL_OK) {
         return fail(run, &error, CLI_BAD_FILE);
     }
     CliStatus begun = append_frame(run);
     return begun == CLI_FINE ? save_checkpoint(run) : begun;
+}
+
+static CliStatus begin_new(Run *run) {
+    const bool fresh = !exists(run->result_path); // else the scene is that of the run before
+    CliStatus status = fresh ? write_scene(run) : CLI_FINE;
+    if (status != CLI_FINE) {
+        return status;
+    }
+    status = begin_result(run);
+    if (status == CLI_FINE) {
+        return fresh ? CLI_FINE : write_scene(run);
+    }
+    if (fresh && run->result != NULL) { // it has no frame
+        fil_result_discard(run->result);
+        run->result = NULL;
+        (void)remove(run->result_path);
+    }
+    if (fresh && !exists(run->result_path)) { // nothing was begun
+        (void)remove(run->scene_path);
+    }
+    return status;
 }
 
 // Count the steps that were done before, and go on after them.
@@ -464,7 +567,8 @@ static CliStatus resume(Run *run) {
         return fail(run, &error, CLI_BAD_FILE);
     }
     note(run, "goes on after step %" PRId64 ", %" PRId64 " frames", run->step, run->frame_count);
-    return resume_result(run);
+    const CliStatus resumed = resume_result(run);
+    return resumed == CLI_FINE && !has_scene(run) ? write_scene(run) : resumed;
 }
 
 // --- the loop ------------------------------------------------------------------------------------
@@ -547,7 +651,7 @@ static CliStatus take_steps(Run *run) {
     }
     clear_line(run);
     cli_live_let_go(&run->session, run->stage);
-    if (status == CLI_NOT_ACCEPTABLE) { // the world is as it was before the step
+    if (status == CLI_NOT_ACCEPTABLE && !run->exploded) { // the world is as before the step
         const CliStatus saved = save_checkpoint(run);
         return saved > status ? saved : status;
     }
@@ -609,26 +713,29 @@ static CliStatus finish(Run *run, CliStatus status) {
          interrupted ? "stopped" : "done", run->step, run->frame_count, run->totals.unconverged,
          run->totals.missed, run->totals.residual);
     print_summary(run, interrupted);
-    const int64_t warnings = cli_totals_warnings(&run->totals);
     if (fil_stage_unsettled_count(run->stage) > 0) {
         const int unsettled = fil_stage_unsettled_count(run->stage);
         cli_say("warning: %d rod%s found no equilibrium to start from (see %s)", unsettled,
                 cli_plural(unsettled), run->log_path);
     }
-    if (warnings > 0) {
-        cli_say("warning: %" PRId64 " step%s did not converge and %" PRId64
-                " pair%s not mended (see %s)",
-                run->totals.unconverged, cli_plural(run->totals.unconverged), run->totals.missed,
-                run->totals.missed == 1 ? " was" : "s were", run->log_path);
+    if (run->totals.unconverged > 0) {
+        cli_say("warning: %" PRId64 " step%s did not converge (see %s)", run->totals.unconverged,
+                cli_plural(run->totals.unconverged), run->log_path);
+    }
+    if (run->totals.missed > 0) {
+        cli_say("%" PRId64 " pair%s passed through each other, which shorter steps did not mend "
+                "(see %s)",
+                run->totals.missed, run->totals.missed == 1 ? " of pieces" : "s of pieces",
+                run->log_path);
     }
     if (interrupted) {
         say_resume(run);
         return run->session.stopped ? cli_flush() : CLI_INTERRUPTED;
     }
     const CliStatus flushed = cli_flush();
-    return flushed != CLI_FINE                    ? flushed
-           : run->options->strict && warnings > 0 ? CLI_NOT_ACCEPTABLE
-                                                  : CLI_FINE;
+    const bool bad =
+        run->totals.missed > 0 || (run->options->strict && run->totals.unconverged > 0);
+    return flushed != CLI_FINE ? flushed : bad ? CLI_NOT_ACCEPTABLE : CLI_FINE;
 }
 
 static CliStatus prepare(Run *run) {
@@ -681,7 +788,7 @@ static CliStatus begin(Run *run) {
     const FilLog log = {.write = on_log, .user = run};
     FilError error;
     CliStatus status = begin_log(run);
-    if (status == CLI_FINE && !run->options->resume) {
+    if (status == CLI_FINE && !run->resume) {
         status = warn_of_overlaps(run);
     }
     if (status == CLI_FINE) {
@@ -696,13 +803,14 @@ static CliStatus begin(Run *run) {
         status = begin_session(run);
     }
     if (status == CLI_FINE) {
-        status = run->options->resume ? resume(run) : begin_new(run);
+        status = run->resume ? resume(run) : begin_new(run);
     }
     if (status == CLI_FINE) {
         status = keep_log(run);
     }
     if (status == CLI_FINE) {
-        status = write_texts(run);
+        tidy(run);
+        status = write_options(run);
     }
     return status == CLI_FINE
                ? cli_live_announce(&run->session, run->stage, run->recorder, run->options->json)
@@ -721,6 +829,8 @@ static void free_run(Run *run) {
     free(run->result_path);
     free(run->checkpoint_path);
     free(run->log_path);
+    free(run->scene_path);
+    free(run->options_path);
     free(run->early);
 }
 
@@ -761,7 +871,11 @@ static CliStatus run_run(const CliVerb *verb, int argc, char **argv) {
     if (!check_options(&options)) {
         return CLI_BAD_COMMAND;
     }
-    Run run = {.options = &options, .path = argv[0], .live = isatty(STDERR_FILENO) != 0};
+    Run run = {.options = &options,
+               .path = argv[0],
+               .live = isatty(STDERR_FILENO) != 0,
+               .resume = options.resume,
+               .force = options.force};
     CliStatus status = prepare(&run);
     cli_catch_interrupt();
     if (status == CLI_FINE) {
@@ -788,7 +902,11 @@ const CliVerb cli_run = {
         "the "
         "step in hand, saves and says how to go on; after a crash --resume goes on from the last "
         "checkpoint. Either way the result has the same bits as one made in one go.\n"
-        "Steps that did not converge are counted and told; with --strict they give status 1.\n"
+        "Steps that did not converge are counted and told; with --strict they give status 1. What "
+        "passed through something else and was not mended gives status 1 always. A world that "
+        "explodes (its numbers are not finite, or it has more energy than it would have at 1e6 "
+        "m/s) "
+        "ends the run with status 1; the frames before that are kept.\n"
         "With --live the world can be watched in a browser while it runs, paused, stepped, pulled "
         "at, and given another gravity, wind or friction; every such change is kept in the "
         "checkpoint, so that --resume goes on to the bit. A step that fails, and the end of the "

@@ -258,10 +258,6 @@ CliStatus cli_totals_read(CliTotals *totals, FilResult *result, int64_t count) {
     return CLI_FINE;
 }
 
-int64_t cli_totals_warnings(const CliTotals *totals) {
-    return totals->unconverged + totals->missed;
-}
-
 void cli_totals_print(const CliTotals *totals, FILE *out) {
     const double total = fmax(totals->seconds.total, 1e-9);
     const double steps = fmax((double)totals->steps, 1.0);

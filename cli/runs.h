@@ -60,7 +60,6 @@ typedef struct CliTotals {
 void cli_totals_add(CliTotals *totals, double time, const FilStepInfo *info);
 /// Add the first `count` steps of a result.
 CliStatus cli_totals_read(CliTotals *totals, FilResult *result, int64_t count);
-int64_t cli_totals_warnings(const CliTotals *totals);
 /// A table: time per phase; every warning, counted.
 void cli_totals_print(const CliTotals *totals, FILE *out);
 void cli_totals_print_json(const CliTotals *totals);

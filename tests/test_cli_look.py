@@ -224,6 +224,51 @@ def what_is_no_number_is_a_difference():
             assert ("not finite" in err) == (name != "time"), (name, err)
 
 
+def one_bit_of_anything_is_a_difference():
+    """Every field of every data set that frames and steps have, one bit of it turned over."""
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel
+        import numpy  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise sentences.Skip("there is no h5py") from error
+    SCENE["bodies"] = [{"name": "ball", "shape": "sphere", "radius": "1 cm", "at": [0, 1, 0.01],
+                        "material": "hair", "velocity": [0.1, 0, 0]}]
+    simulate("a")
+    del SCENE["bodies"]
+    assert run("compare", "a", "a", "--tolerance", "0")[0] == 0
+
+    def flip(array, field):
+        rows = array[:]
+        part = rows if field is None else rows[field]
+        bytes_of = numpy.ascontiguousarray(part).view(numpy.uint8).reshape(part.shape[0], -1)
+        bytes_of[part.shape[0] // 2, 0] ^= 1
+        changed = bytes_of.view(part.dtype).reshape(part.shape)
+        if field is None:
+            rows = changed
+        else:
+            rows[field] = changed
+        array[:] = rows
+
+    with h5py.File("a/result.h5", "r") as file:
+        places = [("steps", field) for field in file["steps"].dtype.names
+                  if not field.startswith("seconds")]
+        places += [("frames", field) for field in file["frames"].dtype.names
+                   if field not in ("first_contact", "contact_count")]
+        places += [("contacts", field) for field in file["contacts"].dtype.names
+                   if not field.endswith(("kind", "index", "state"))]
+        for group in ("rods", "rigids", "obstacles"):
+            places += [(group + "/" + name, None) for name in file[group]
+                       if name not in ("info", "points", "lines")]
+        assert len(places) > 40 and len(file["contacts"]) > 10, places
+    for name, field in places:
+        shutil.copy("a/result.h5", "b.h5")
+        with h5py.File("b.h5", "r+", libver="latest") as file:
+            flip(file[name], field)
+        status, _, err = run("compare", "a", "b.h5", "--tolerance", "0")
+        assert status == 1 and ("not the same to the bit" in err or "in what came of it" in err), \
+            (name, field, status, err)
+
+
 def letters_that_the_font_lacks_leave_a_mark():
     sizes = []
     for name in ("a", "a\u4e2d\u00f8", "a##"):

@@ -239,6 +239,73 @@ def kill_9_loses_what_came_after_the_checkpoint_and_no_more():
     same("whole/result.h5", "runs/scene/result.h5")
 
 
+def what_has_no_checkpoint_is_begun_anew_only_where_nothing_is_lost():
+    write()
+    assert run("run", "scene.json", "--out", "whole").returncode == 0
+    assert run("run", "scene.json", "--out", "a", "--until", "0.01").returncode == 0
+    os.remove("a/checkpoint.bin")
+    fails(3, "a holds no checkpoint to go on from; --force replaces the run", "run", "scene.json",
+          "--out", "a", "--resume")
+    os.mkdir("b")
+    fails(3, "b holds no checkpoint to go on from; without --resume a run begins", "run",
+          "scene.json", "--out", "b", "--resume")
+    # killed before its first checkpoint: the scene is there, of the result a part, or nothing
+    for rest in (b"", b"x" * 1000):
+        with open("scene.json", "rb") as one, open("b/scene.json", "wb") as other:
+            other.write(one.read())
+        with open("b/result.h5", "wb") as file:
+            file.write(rest)
+        done = run("run", "scene.json", "--out", "b", "--resume")
+        assert done.returncode == 0, done.err
+        assert "b was stopped before its first step; the run begins anew" in done.err, done.err
+        same("whole/result.h5", "b/result.h5")
+        for name in os.listdir("b"):
+            os.remove(os.path.join("b", name))
+    with open("b/result.h5", "wb") as file:  # somebody else's
+        file.write(b"x" * 1000)
+    fails(3, "b holds no checkpoint to go on from; --force replaces the run", "run", "scene.json",
+          "--out", "b", "--resume")
+
+
+def what_passed_through_and_was_not_mended_gives_status_1():
+    write(duration=0.02)
+    assert run("run", "scene.json").returncode == 0
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Skip("there is no h5py") from error
+    with h5py.File("runs/scene/result.h5", "r+", libver="latest") as file:
+        steps = file["steps"][:]
+        steps["missed_count"][3] = 2
+        file["steps"][:] = steps
+    done = run("run", "scene.json", "--resume")  # it is done; what came of its steps stays true
+    assert done.returncode == 1, (done.returncode, done.err)
+    assert "2 pairs of pieces passed through each other, which shorter steps did not mend" in \
+        done.err, done.err
+
+
+def a_world_that_explodes_ends_its_run_and_keeps_the_frames_before():
+    # 4e5 m/s more in every step; at 1e6 m/s nothing holds together
+    with open("boom.json", "w", encoding="utf-8") as file:
+        json.dump({"duration": 1, "step": "1 ms", "gravity": [0, 0, 0], "friction_default": 0,
+                   "materials": {"m": {}}, "output": {"every": "1 ms", "save": "1 ms"},
+                   "bodies": [{"shape": "sphere", "radius": 0.05, "mass": 1,
+                               "force": [4e8, 0, 0]}]}, file)
+    for options in ((), ("--resume",)):
+        done = run("run", "boom.json", *options)
+        assert done.returncode == 1, (done.returncode, done.err)
+        assert "at time 0.003 s the energy of motion and shape is 7.2e+11 J, more than all of it " \
+            "would have at 1e+06 m/s: the world has exploded; the run ends with the 3 frames " \
+            "before it" in done.err, done.err
+        assert json.loads(run("info", "--json", "runs/boom").out)["frames"] == 3
+    fails(1, "at time 0 s the energy", "run", "boom.json", "--out", "b", "--set",
+          "bodies[0].velocity=[1e8, 0, 0]")
+    assert not os.path.exists("b")
+    # between frames, too: no checkpoint is from after it
+    done = run("run", "boom.json", "--out", "c", "--set", "output.every=1")
+    assert done.returncode == 1 and "at time 0.003 s" in done.err, done.err
+
+
 def a_full_disk_costs_what_did_not_fit_and_no_more():
     write(duration=30, output={"every": "2 ms", "save": "20 ms"})
     def limit(size=400_000):

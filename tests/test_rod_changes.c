@@ -274,6 +274,37 @@ static void a_longer_rod_keeps_its_curvature(void) {
     }
 }
 
+// What pulls at the tip goes on to when the rod grows, and is cut with it: its energy is that of
+// the force at where the tip is.
+static void loads_stay_on_their_sections_however_long_the_rod_is(void) {
+    const FilRodLoad loads[2] = {{.s = 0.1, .force = {0.0, 0.0, 1e-4}},
+                                 {.s = 0.2, .force = {0.0, 2e-4, 0.0}}};
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        for (int way = 0; way < 2; way++) { // it grows; it is given another length
+            FilRodDef def = fil_rod_def_default();
+            def.model = (FilRodModel)model;
+            def.length = 0.2;
+            def.loads = loads;
+            def.load_count = 2;
+            def.growth = way == 0 ? 3.0 : 0.0;
+            FilRod *rod = make_rod(&def);
+            FilError error;
+            for (int k = 0; k < 10; k++) {
+                CHECK(fil_rod_step(rod, 1e-3, NULL, &error) == FIL_OK);
+            }
+            CHECK(way == 0 || fil_rod_set_length(rod, 0.15, &error) == FIL_OK);
+            FilRodEnergy energy;
+            FilPose middle, tip;
+            fil_rod_energy(rod, &energy);
+            fil_rod_at(rod, 0.5 * fil_rod_length(rod), &middle, NULL);
+            fil_rod_at(rod, fil_rod_length(rod), &tip, NULL);
+            CHECK_NEAR(energy.loads, -1e-4 * middle.position[2] - 2e-4 * tip.position[1], 1e-9,
+                       1e-16);
+            fil_rod_destroy(rod);
+        }
+    }
+}
+
 static void growth_lengthens_a_rod_as_stated(void) {
     for (int m = 0; m < FIL_ROD_MODEL_COUNT; m++) {
         FilRodDef def = thin_def((FilRodModel)m, 6);
@@ -499,24 +530,25 @@ static void no_step_below_a_nanosecond_is_recommended(void) {
     }
 }
 
-#define TESTS(X)                                          \
-    X(no_step_below_a_nanosecond_is_recommended)          \
-    X(equilibria_keep_their_ends)                         \
-    X(driven_ends_are_followed)                           \
-    X(rows_of_held_ends_are_loads)                        \
-    X(loads_and_gravity_may_be_changed)                   \
-    X(bad_changes_are_refused_and_change_nothing)         \
-    X(a_new_natural_shape_is_taken)                       \
-    X(a_longer_rod_keeps_its_curvature)                   \
-    X(growth_lengthens_a_rod_as_stated)                   \
-    X(a_rod_that_would_shrink_to_nothing_stays_as_it_was) \
-    X(a_saved_state_goes_on_with_the_same_bits)           \
-    X(sections_sampled_together_are_where_each_is_alone)  \
-    X(every_allocation_of_a_question_may_fail)            \
-    X(every_allocation_of_a_rod_may_fail)                 \
-    X(a_polygon_is_fitted_between_its_ends)               \
-    X(ends_are_met_even_where_the_lengths_cannot_be)      \
-    X(a_step_whose_end_cannot_follow_has_not_converged)   \
+#define TESTS(X)                                            \
+    X(no_step_below_a_nanosecond_is_recommended)            \
+    X(equilibria_keep_their_ends)                           \
+    X(driven_ends_are_followed)                             \
+    X(rows_of_held_ends_are_loads)                          \
+    X(loads_and_gravity_may_be_changed)                     \
+    X(bad_changes_are_refused_and_change_nothing)           \
+    X(a_new_natural_shape_is_taken)                         \
+    X(a_longer_rod_keeps_its_curvature)                     \
+    X(loads_stay_on_their_sections_however_long_the_rod_is) \
+    X(growth_lengthens_a_rod_as_stated)                     \
+    X(a_rod_that_would_shrink_to_nothing_stays_as_it_was)   \
+    X(a_saved_state_goes_on_with_the_same_bits)             \
+    X(sections_sampled_together_are_where_each_is_alone)    \
+    X(every_allocation_of_a_question_may_fail)              \
+    X(every_allocation_of_a_rod_may_fail)                   \
+    X(a_polygon_is_fitted_between_its_ends)                 \
+    X(ends_are_met_even_where_the_lengths_cannot_be)        \
+    X(a_step_whose_end_cannot_follow_has_not_converged)     \
     X(driven_axes_must_be_orthonormal)
 
 CHECK_MAIN(TESTS)

@@ -536,7 +536,37 @@ static void worlds_are_stepped_side_by_side(void) {
     }
 }
 
+// Boxes of what is thrown beyond all bounds meet everything in the grid, even solids that are not
+// in it: these are candidates elsewhere, and must not become contacts twice.
+static void what_flies_off_gives_nobody_a_second_contact(void) {
+    for (int balls = 2; balls <= 12; balls += 10) { // few, and more than the grid can do without
+        const FilWorldDef def = swarm_def();
+        FilWorld *world = make_world(&def, 0.3, 0.0);
+        FilError error;
+        (void)add_floor(world);
+        for (int i = 0; i < balls; i++) {
+            FilRigidDef ball = fil_rigid_def_default();
+            ball.shape = (FilShape){.kind = FIL_SHAPE_SPHERE, .radius = 0.02};
+            ball.pose.position[0] = 0.04 * i; // in a row, each touches the next
+            ball.pose.position[2] = 0.02;
+            (void)add_rigid(world, &ball);
+        }
+        const FilRodDef rod = log_def(FIL_ROD_DER, 1.0);
+        FilRod *thrown = add_rod(world, &rod, 2);
+        int counts[2];
+        for (int k = 0; k < 2; k++) {
+            const double velocity[3] = {k * 1e60, -k * 1e60, k * 1e60}, spin[3] = {0.0, 0.0, 0.0};
+            must(fil_rod_launch(thrown, velocity, spin, &error), &error);
+            must(fil_world_find_contacts(world, &error), &error);
+            (void)fil_world_contacts(world, &counts[k]);
+        }
+        CHECK(counts[0] == 2 * balls - 1 && counts[1] == counts[0]);
+        fil_world_destroy(world);
+    }
+}
+
 #define TESTS(X)                                               \
+    X(what_flies_off_gives_nobody_a_second_contact)            \
     X(steps_do_not_depend_on_when_candidates_were_found)       \
     X(nor_do_they_among_a_few_solids)                          \
     X(nor_do_they_among_many)                                  \

@@ -33,7 +33,8 @@ FIL_API void fil_recorder_set_name(FilRecorder *recorder, FilBodyKind kind, int 
 FIL_API FilResultDef fil_recorder_def(const FilRecorder *recorder);
 
 /// The world as it is now. The arrays belong to the recorder until the next call, the contacts to
-/// the world. Allocates nothing.
+/// the world. Allocates nothing. Fails with FIL_E_ARGUMENT when the world has exploded: a number is
+/// not finite, or kinetic and elastic energy are more than all the mass would have at 1e6 m/s.
 FIL_API FIL_MUST_CHECK FilStatus fil_recorder_frame(FilRecorder *recorder, FilFrame *frame,
                                                     FilError *error);
 

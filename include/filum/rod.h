@@ -84,7 +84,8 @@ typedef struct FilSection {
     double spin_inertia; ///< kg m: given, inertia about the tangent; 0: mass radius^2 / 2
 } FilSection;
 
-/// A force (N) and a torque (N m) in world axes on the section at arc length `s`.
+/// A force (N) and a torque (N m) in world axes on the section at arc length `s`. It stays on its
+/// section where the length of the rod changes: what pulls at the tip goes on to.
 typedef struct FilRodLoad {
     double s; ///< m, 0 .. length
     double force[3];

@@ -297,8 +297,9 @@ FIL_API void fil_world_watch_problems(FilWorld *world, FilProblemWatch *watch, v
 
 // --- state ---------------------------------------------------------------------------------------
 
-/// All that the next step depends on, as one array: what a checkpoint saves. Its length changes
-/// with the number of contacts. It fits worlds that were built alike.
+/// All that the next step depends on, as one array: what a checkpoint saves. It begins with the
+/// steps done and the time, their number times the world's step; others are refused. Its length
+/// changes with the number of contacts. It fits worlds that were built alike.
 FIL_API int64_t fil_world_state_count(const FilWorld *world);
 FIL_API void fil_world_get_state(const FilWorld *world, double *state);
 FIL_API FIL_MUST_CHECK FilStatus fil_world_set_state(FilWorld *world, const double *state,

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -82,6 +83,29 @@ static FilStatus take_name(const char *temporary, const char *path, bool force, 
     return rename(temporary, path) == 0 ? FIL_OK : fail_with(error, path, "write");
 }
 
+// The folder of a path, with nothing after it where it is the present one; the name in it.
+static const char *split_path(const char *path, char folder[FIL_PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    (void)snprintf(folder, FIL_PATH_MAX, "%.*s", (int)length, path);
+    return path + length;
+}
+
+// A name is on the disk when its folder is. Some file systems cannot tell, and some folders may not
+// be read: the name is as safe there as it gets.
+static bool sync_folder(const char *path) {
+    char folder[FIL_PATH_MAX];
+    (void)split_path(path, folder);
+    const int descriptor =
+        open(folder[0] != '\0' ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool broken = descriptor >= 0 && fsync(descriptor) != 0 && errno == EIO;
+    if (descriptor >= 0) {
+        (void)close(descriptor);
+    }
+    errno = EIO;
+    return !broken;
+}
+
 FilStatus fil_file_begin(FilFileWriter *writer, const char *path, bool force, FilError *error) {
     FIL_TRY(check_target(path, force, error));
     writer->force = force;
@@ -142,6 +166,8 @@ FilStatus fil_file_end(FilFileWriter *writer, bool keep, FilError *error) {
     }
     if (!keep || status != FIL_OK) {
         (void)unlink(writer->temporary);
+    } else if (!sync_folder(writer->path)) {
+        status = fail_with(error, writer->path, "write");
     }
     return status;
 }
@@ -152,4 +178,37 @@ FilStatus fil_write_file(const char *path, const void *bytes, size_t size, bool 
     FIL_TRY(fil_file_begin(&writer, path, force, error));
     flush(&writer, bytes, size);
     return fil_file_end(&writer, true, error);
+}
+
+// --- what was left
+// ---------------------------------------------------------------------------------
+
+static const char *skip_digits(const char *text) {
+    return text + strspn(text, "0123456789");
+}
+
+// Whether open_temporary() could have made this name for `base`.
+static bool is_temporary(const char *name, const char *base) {
+    const size_t length = strlen(base);
+    if (strncmp(name, base, length) != 0 || name[length] != '.') {
+        return false;
+    }
+    const char *writer = name + length + 1, *dash = skip_digits(writer);
+    return dash > writer && *dash == '-' && skip_digits(dash + 1) > dash + 1 &&
+           strcmp(skip_digits(dash + 1), ".tmp") == 0;
+}
+
+void fil_file_tidy(const char *path) {
+    char folder[FIL_PATH_MAX], left[FIL_PATH_MAX + sizeof((struct dirent){0}.d_name)];
+    const char *base = split_path(path, folder);
+    DIR *entries = opendir(folder[0] != '\0' ? folder : ".");
+    for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        if (is_temporary(entry->d_name, base)) {
+            (void)snprintf(left, sizeof left, "%s%s", folder, entry->d_name);
+            (void)unlink(left); // what stays is told by nobody, and harms nobody
+        }
+    }
+    if (entries != NULL) {
+        (void)closedir(entries);
+    }
 }

@@ -9,9 +9,11 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "math/rotation.h"
+#include "math/vector.h"
 #include "rod/rod.h"
 #include "world/world.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -306,6 +308,56 @@ static void sample_solids(FilRecorder *recorder) {
     }
 }
 
+// --- is it possible? -----------------------------------------------------------------------------
+
+static const double fastest = 1e6; // m/s: of all its mass; sound in a solid is 50 times slower
+
+// A world that explodes does so by many powers of ten: what has more energy than it would have if
+// all of it moved faster than anything that holds together is one.
+static FilStatus check_energy(const FilRecorder *recorder, const FilFrame *frame, FilError *error) {
+    const FilRodEnergy *e = &frame->energy;
+    const double has = e->kinetic + fabs(e->bend) + fabs(e->twist) + fabs(e->stretch);
+    const double most = 0.5 * fil_world_mass(recorder->world) * fastest * fastest;
+    if (!(has <= most) || !isfinite(e->gravity + e->loads)) {
+        return fil_fail(
+            error, FIL_E_ARGUMENT,
+            "at time %g s the energy of motion and shape is %.3g J, more than all of it "
+            "would have at %g m/s: the world has exploded",
+            frame->time, isnan(has) ? (double)NAN : has, fastest);
+    }
+    return FIL_OK;
+}
+
+static FilStatus check_numbers(const FilRecorder *recorder, const FilFrame *frame,
+                               FilError *error) {
+    const ptrdiff_t points = recorder->def.point_count, rigids = recorder->def.rigid_count;
+    const ptrdiff_t obstacles = recorder->def.obstacle_count;
+    const struct {
+        const char *name;
+        const double *numbers;
+        ptrdiff_t count;
+    } arrays[] = {{"a position", frame->position, 3 * points},
+                  {"a quaternion", frame->quaternion, 4 * points},
+                  {"a velocity", frame->velocity, 3 * points},
+                  {"a curvature", frame->curvature, 3 * points},
+                  {"a tension", frame->tension, points},
+                  {"an elastic energy", frame->elastic, points},
+                  {"the position of a body", frame->rigid_position, 3 * rigids},
+                  {"the quaternion of a body", frame->rigid_quaternion, 4 * rigids},
+                  {"the velocity of a body", frame->rigid_velocity, 3 * rigids},
+                  {"the spin of a body", frame->rigid_spin, 3 * rigids},
+                  {"the position of an obstacle", frame->obstacle_position, 3 * obstacles},
+                  {"the quaternion of an obstacle", frame->obstacle_quaternion, 4 * obstacles}};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        if (!fil_all_finite(arrays[k].numbers, (int)arrays[k].count)) {
+            return fil_fail(error, FIL_E_ARGUMENT,
+                            "at time %g s %s is not finite: the world has exploded", frame->time,
+                            arrays[k].name);
+        }
+    }
+    return FIL_OK;
+}
+
 FilStatus fil_recorder_frame(FilRecorder *recorder, FilFrame *frame, FilError *error) {
     FilWorld *world = recorder->world;
     if (world->point_count != recorder->def.point_count ||
@@ -339,5 +391,6 @@ FilStatus fil_recorder_frame(FilRecorder *recorder, FilFrame *frame, FilError *e
                         .obstacle_quaternion = recorder->obstacle_quaternion};
     frame->contacts = fil_world_contacts(world, &frame->contact_count);
     fil_world_energy(world, &frame->energy);
-    return FIL_OK;
+    FIL_TRY(check_numbers(recorder, frame, error));
+    return check_energy(recorder, frame, error);
 }

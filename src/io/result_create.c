@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { FILE_PAGE = 4096 }; // bytes, those of a page of memory
+
 static hid_t make_group(hid_t file, const char *name) {
     return H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
 }
@@ -207,6 +209,16 @@ static void forget_arrays(FilResultDef *def) {
     def->meshes = NULL;
 }
 
+// In pages: what is smaller than one lies in one, and is written to it whole or not at all even
+// when the program is killed meanwhile. Checksums of metadata that is half new would be wrong, and
+// the file lost.
+static hid_t make_plan(void) {
+    const hid_t plan = H5Pcreate(H5P_FILE_CREATE);
+    (void)H5Pset_file_space_strategy(plan, H5F_FSPACE_STRATEGY_PAGE, false, 1);
+    (void)H5Pset_file_space_page_size(plan, FILE_PAGE);
+    return plan;
+}
+
 static FilStatus create(FilResult *result, const FilResultDef *def, bool force, FilError *error) {
     FIL_TRY(take_file(result, force, error));
     result->def = *def;
@@ -216,7 +228,9 @@ static FilStatus create(FilResult *result, const FilResultDef *def, bool force, 
         *texts[k] = *texts[k] != NULL ? *texts[k] : "";
     }
     const hid_t access = fil_result_access(result);
-    result->file = H5Fcreate(result->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    const hid_t plan = make_plan();
+    result->file = H5Fcreate(result->path, H5F_ACC_TRUNC, plan, access);
+    fil_hdf_close(plan);
     if (result->file < 0 || !write_def(result) || !create_growing(result) ||
         !fil_result_start_streaming(result)) {
         const FilStatus status = fil_result_fail_hdf(result, "write", error);

@@ -322,7 +322,7 @@ FilStatus fil_stage_apply_due(FilStage *stage, FilError *error) {
 
 FilStatus fil_stage_step(FilStage *stage, FilStepInfo *info, FilError *error) {
     FIL_TRY(fil_stage_apply_due(stage, error));
-    const double end = fil_world_time(stage->world) + stage->scene->step;
+    const double end = stage->scene->step * (double)(fil_world_step_count(stage->world) + 1);
     FilStatus status = FIL_OK;
     for (int k = 0; k < stage->scene->body_count && status == FIL_OK; k++) {
         if (fil_norm3(stage->scene->bodies[k].force_rate) > 0.0) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "math/vec3.h"
+#include "rod/rod.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,26 +34,25 @@ int fil_stage_due_events(const FilStage *stage) {
     return count;
 }
 
-// The loads of a rod: those of the scene, where they were on the rod, and what events put on its
-// tip.
+// The loads of a rod: those of the scene, where they are on the rod, and what events put on its
+// tip. They are known by parts of the length: what is applied again before a run goes on, when the
+// rod is as long as it was at the start, gives the same bits.
 static FilStatus set_loads(FilStage *stage, int index, FilError *error) {
     const FilRodDef *def = &stage->scene->rods[index].def;
     const FilStageRod *rod = &stage->rods[index];
     FilRod *of = fil_world_rod(stage->world, index);
-    const double length = fil_rod_length(of), scale = length / rod->length;
     int count = 0;
     for (; count < def->load_count; count++) {
         stage->loads[count] = def->loads[count];
-        const double s = def->loads[count].s * scale;
-        stage->loads[count].s = s < length ? s : length;
+        stage->loads[count].s /= rod->length;
     }
     if (fil_norm3(rod->force) > 0.0 || fil_norm3(rod->torque) > 0.0) {
         FilRodLoad *tip = &stage->loads[count++];
-        *tip = (FilRodLoad){.s = length};
+        *tip = (FilRodLoad){.s = 1.0};
         fil_copy3(rod->force, tip->force);
         fil_copy3(rod->torque, tip->torque);
     }
-    return fil_rod_set_loads(of, stage->loads, count, error);
+    return fil_rod_set_load_parts(of, stage->loads, count, error);
 }
 
 static FilStatus change_rod(FilStage *stage, const FilSceneEvent *event, int index,
@@ -67,9 +67,7 @@ static FilStatus change_rod(FilStage *stage, const FilSceneEvent *event, int ind
     } else if (event->kind == FIL_EVENT_TORQUE) {
         fil_copy3(event->vector, rod->torque);
     } else {
-        // loads must lie on the rod before and after
-        FIL_TRY(fil_rod_set_loads(fil_world_rod(stage->world, index), NULL, 0, error));
-        FIL_TRY(fil_rod_set_length(fil_world_rod(stage->world, index), event->value, error));
+        return fil_rod_set_length(fil_world_rod(stage->world, index), event->value, error);
     }
     return set_loads(stage, index, error);
 }

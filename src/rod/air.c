@@ -17,13 +17,16 @@ FilStatus fil_rod_reserve_loads(FilRod *rod, int count, FilError *error) {
         return FIL_OK;
     }
     FilRodLoad *room = FIL_NEW(&rod->arena, FilRodLoad, 2 * (size_t)count);
-    if (room == NULL) {
+    double *parts = FIL_NEW(&rod->arena, double, 2 * (size_t)count + 1);
+    if (room == NULL || parts == NULL) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d loads", count);
     }
     if (rod->load_count > 0) {
         memcpy(room, rod->loads, sizeof(FilRodLoad) * (size_t)rod->load_count);
     }
+    memcpy(parts, rod->load_parts, sizeof(double) * (size_t)(rod->load_room + 1));
     rod->loads = room;
+    rod->load_parts = parts;
     rod->load_room = 2 * count;
     return FIL_OK;
 }

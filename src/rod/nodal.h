@@ -42,6 +42,7 @@ typedef struct FilNodal {
     FilShape start, anchor, trial;
     double *anchor_velocity, *trial_velocity; // [dof_count]
     bool begun, tried;                        // anchor and trial hold something
+    bool anchored;                            // the anchor is where anchor_velocity leads
     bool known;                               // rest holds the residual of the trial
     double dt;
     FilEdgeSpring *step_stretch; // with damping

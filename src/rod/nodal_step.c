@@ -137,7 +137,7 @@ static void begin_step(FilRod *rod, double dt) {
     nodal->passes = 0;
     nodal->dt = dt;
     nodal->begun = true;
-    nodal->tried = nodal->known = false;
+    nodal->tried = nodal->known = nodal->anchored = false;
 }
 
 static void ensure_begun(FilRod *rod, double dt) {
@@ -206,6 +206,7 @@ static void anchor_trial(FilNodal *nodal) {
     nodal->anchor = nodal->trial;
     nodal->trial = shape;
     double *velocity = nodal->anchor_velocity;
+    nodal->anchored = true;
     nodal->anchor_velocity = nodal->trial_velocity;
     nodal->trial_velocity = velocity;
     nodal->tried = nodal->known = false;
@@ -291,8 +292,8 @@ static double find_merit(const FilRod *rod, double dt, const FilShape *shape,
 
 double fil_nodal_merit(FilRod *rod, double dt, const double *velocity) {
     FilNodal *nodal = rod->data;
-    bool anchored =
-        nodal->begun && nodal->dt == dt && same(velocity, nodal->anchor_velocity, rod->dof_count);
+    bool anchored = nodal->begun && nodal->anchored && nodal->dt == dt &&
+                    same(velocity, nodal->anchor_velocity, rod->dof_count);
     if (anchored && !(nodal->tried && same(velocity, nodal->trial_velocity, rod->dof_count))) {
         return find_merit(rod, dt, &nodal->anchor, velocity);
     }
@@ -411,7 +412,8 @@ void fil_nodal_advance(FilRod *rod, double dt, const double *velocity) {
     double axes[2][3];
     ensure_begun(rod, dt);
     const FilShape *end = &nodal->anchor;
-    if (!same(velocity, nodal->anchor_velocity, rod->dof_count) || nodal->tried) {
+    if (!nodal->anchored || !same(velocity, nodal->anchor_velocity, rod->dof_count) ||
+        nodal->tried) {
         try_velocity(rod, dt, velocity);
         end = &nodal->trial;
     }

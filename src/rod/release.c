@@ -22,6 +22,7 @@ static FilStatus copy_common(const FilRod *from, FilRod *rod, FilError *error) {
     rod->start_lengths = FIL_NEW(&rod->arena, double, n);
     rod->natural = FIL_NEW(&rod->arena, double, 6 * n);
     rod->loads = FIL_NEW_ZEROED(&rod->arena, FilRodLoad, loads);
+    rod->load_parts = FIL_NEW(&rod->arena, double, loads);
     rod->joints = from->joints != NULL ? FIL_NEW(&rod->arena, FilRodJoint, n) : NULL;
     if (rod->arena.failed) {
         return fail_memory(from, error);
@@ -31,6 +32,7 @@ static FilStatus copy_common(const FilRod *from, FilRod *rod, FilError *error) {
     memcpy(rod->start_lengths, from->start_lengths, sizeof(double) * n);
     memcpy(rod->natural, from->natural, sizeof(double) * 6 * n);
     memcpy(rod->loads, from->loads, sizeof(FilRodLoad) * (size_t)from->load_count);
+    memcpy(rod->load_parts, from->load_parts, sizeof(double) * loads);
     if (from->joints != NULL) {
         memcpy(rod->joints, from->joints, sizeof(FilRodJoint) * n);
     }

@@ -99,6 +99,7 @@ static FilStatus copy_arrays(FilRod *rod, const FilRodDef *def, FilError *error)
     rod->natural = FIL_NEW(&rod->arena, double, 6 * (size_t)n);
     rod->load_room = def->load_count;
     rod->loads = FIL_NEW(&rod->arena, FilRodLoad, def->load_count + 1);
+    rod->load_parts = FIL_NEW(&rod->arena, double, def->load_count + 1);
     if (def->joints != NULL) {
         rod->joints = FIL_NEW(&rod->arena, FilRodJoint, n);
     }
@@ -114,6 +115,9 @@ static FilStatus copy_arrays(FilRod *rod, const FilRodDef *def, FilError *error)
     }
     if (def->load_count > 0) {
         memcpy(rod->loads, def->loads, sizeof(FilRodLoad) * (size_t)def->load_count);
+    }
+    for (int k = 0; k < def->load_count; k++) {
+        rod->load_parts[k] = def->loads[k].s / def->length;
     }
     rod->load_count = def->load_count;
     spread_uniform(def->natural_curvature, n, rod->natural);
@@ -294,6 +298,9 @@ static void scale_lengths(FilRod *rod, double length) {
         rod->lengths[i] = factor * rod->start_lengths[i];
     }
     rod->state[1] = length;
+    for (int k = 0; k < rod->load_count - rod->air_count; k++) {
+        rod->loads[k].s = rod->load_parts[k] * length;
+    }
     fil_rod_place_air(rod);
 }
 
@@ -323,6 +330,23 @@ FilStatus fil_rod_set_loads(FilRod *rod, const FilRodLoad *loads, int count, Fil
     FIL_TRY(fil_rod_reserve_loads(rod, count + rod->air_count, error));
     if (count > 0) {
         memmove(rod->loads, loads, sizeof(FilRodLoad) * (size_t)count);
+    }
+    for (int k = 0; k < count; k++) {
+        rod->load_parts[k] = rod->loads[k].s / rod->state[1];
+    }
+    rod->load_count = count + rod->air_count;
+    rod->revision++;
+    fil_rod_place_air(rod);
+    return FIL_OK;
+}
+
+FilStatus fil_rod_set_load_parts(FilRod *rod, const FilRodLoad *loads, int count, FilError *error) {
+    FIL_TRY(fil_rod_loads_check(loads, count, 1.0, rod->table->framed, error));
+    FIL_TRY(fil_rod_reserve_loads(rod, count + rod->air_count, error));
+    for (int k = 0; k < count; k++) {
+        rod->loads[k] = loads[k];
+        rod->loads[k].s = loads[k].s * rod->state[1];
+        rod->load_parts[k] = loads[k].s;
     }
     rod->load_count = count + rod->air_count;
     rod->revision++;

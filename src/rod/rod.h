@@ -64,6 +64,8 @@ struct FilRod {
     double gravity[3];
     double damping, drag;
     FilRodLoad *loads; // [load_count], room for load_room; the last air_count are those of the air
+    double
+        *load_parts; // [load_room + 1] of the length: where loads of the user are, however it grows
     int load_count, load_room, air_count;
     double air[3];     // N/m: a force along the rod, see fil_rod_set_air()
     unsigned revision; // grows with every change from outside, of parameters or state
@@ -321,6 +323,8 @@ FilStatus fil_rod_motions_check(const FilRod *rod, double time, FilError *error)
 FilStatus fil_rod_set_air(FilRod *rod, const double force[3], FilError *error);
 /// Place the loads of the air, after a change of lengths.
 void fil_rod_place_air(FilRod *rod);
+/// As fil_rod_set_loads(), with `s` as a part of the length: 0 .. 1.
+FilStatus fil_rod_set_load_parts(FilRod *rod, const FilRodLoad *loads, int count, FilError *error);
 /// Room for so many loads, those of the air included; what is there is kept.
 FilStatus fil_rod_reserve_loads(FilRod *rod, int count, FilError *error);
 

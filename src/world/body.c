@@ -64,6 +64,10 @@ static void rod_stop(void *self) {
     rod->table->stop(rod);
 }
 
+static double rod_get_time(const void *self) {
+    return fil_rod_time(self);
+}
+
 static void rod_set_time(void *self, double time) {
     FilRod *rod = self;
     rod->state[0] = time;
@@ -103,6 +107,7 @@ const FilBodyTable fil_body_rod = {
     .advance = rod_advance,
     .get_velocity = rod_get_velocity,
     .stop = rod_stop,
+    .get_time = rod_get_time,
     .set_time = rod_set_time,
     .move = rod_move,
     .energy = rod_energy,
@@ -163,6 +168,11 @@ static void rigid_stop(void *self) {
     memset(rigid->velocity, 0, sizeof rigid->velocity);
 }
 
+static double rigid_get_time(const void *self) {
+    (void)self;
+    return 0.0;
+}
+
 static void rigid_set_time(void *self, double time) {
     (void)self; // it has no clock
     (void)time;
@@ -204,6 +214,7 @@ const FilBodyTable fil_body_rigid = {
     .advance = rigid_advance,
     .get_velocity = rigid_get_velocity,
     .stop = rigid_stop,
+    .get_time = rigid_get_time,
     .set_time = rigid_set_time,
     .move = rigid_move,
     .energy = rigid_energy,

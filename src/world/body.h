@@ -34,7 +34,8 @@ typedef struct FilBodyTable {
     void (*get_velocity)(const void *self, double *velocity);
     /// All velocities to 0.
     void (*stop)(void *self);
-    /// Set the clock, of bodies that have one.
+    /// The clock, of bodies that have one; others are at 0.
+    double (*get_time)(const void *self);
     void (*set_time)(void *self, double time);
     /// Move the configuration along dx; velocities stay.
     void (*move)(void *self, const double *dx);

@@ -72,10 +72,20 @@ static int find_until(const FilWorld *world, int i) {
     return until;
 }
 
+// A solid whose pairs are listed elsewhere (near.c). The grid is not asked about it, but boxes that
+// a violent try made larger than any number meet even boxes that are nowhere.
+static bool is_elsewhere(const FilBoxing *boxing, int i) {
+    const FilBox *box = &boxing->step->boxes[i];
+    return boxing->step->axes[i].body < 0 && (boxing->few || !(box->low[0] <= box->high[0]));
+}
+
 // Pairs that never count, as long as the lengths of the rods, the joints and what sleeps stay.
 static bool are_strangers(const FilBoxing *boxing, int i, int j) {
     const FilWorld *world = boxing->world;
     const FilAxis *axes = boxing->step->axes;
+    if (is_elsewhere(boxing, i) || is_elsewhere(boxing, j)) {
+        return true;
+    }
     if (boxing->plain && axes[i].body != axes[j].body) {
         return false;
     }

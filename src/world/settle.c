@@ -36,7 +36,8 @@ static FilStatus check_settings(const FilSettleSettings *settings, FilError *err
 static void set_clocks(FilWorld *world, double time) {
     world->time = time;
     for (int i = 0; i < world->body_count; i++) {
-        world->bodies[i].table->set_time(world->bodies[i].self, time);
+        const FilBody *body = &world->bodies[i];
+        body->table->set_time(body->self, time - body->late);
     }
 }
 
@@ -75,13 +76,20 @@ FilStatus fil_world_settle(FilWorld *world, const FilSettleSettings *settings, F
     double time = world->time, dt = world->def.step, mass = fil_world_mass(world);
     double gravity = fil_norm3(world->def.gravity), size = typical_size(world);
     fil_world_wake_all(world);
+    for (int i = 0; i < world->body_count; i++) {
+        FilBody *body = &world->bodies[i];
+        body->late = time - body->table->get_time(body->self);
+    }
     stop_all(world);
     while (result->steps < use->max_steps) {
         FilStepInfo step = {.outcome = FIL_CONVERGED};
         bool taken;
         set_clocks(world, time - dt);
-        FIL_TRY(fil_world_try_step(world, dt, dt <= smallest_step, &step, &taken, error));
+        const FilSpan span = {.end = time, .dt = dt, .share = dt / world->def.step};
+        const FilStatus status =
+            fil_world_try_step(world, &span, dt <= smallest_step, &step, &taken, error);
         set_clocks(world, time);
+        FIL_TRY(status);
         result->steps++;
         if (!taken) {
             dt = fmax(0.25 * dt, smallest_step);

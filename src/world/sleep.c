@@ -76,7 +76,7 @@ static void wake_island(FilWorld *world, int island) {
         if (body->island == island) {
             body->island = 0;
             body->calm = 0.0;
-            body->table->set_time(body->self, world->time);
+            body->table->set_time(body->self, world->time - body->late);
             world->asleep_count--;
         }
     }
@@ -128,13 +128,14 @@ static bool is_driven(const FilWorld *world, const FilBody *body, double dt) {
     }
     const FilRod *rod = body->self;
     const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
+    const double now = body->island != 0 ? world->time - body->late : fil_rod_time(rod);
     for (int k = 0; k < 2; k++) {
         FilPose from, to;
         if (ends[k]->kind == FIL_END_FREE || ends[k]->motion == NULL) {
             continue;
         }
-        fil_rod_end_pose(rod, ends[k], world->time, &from);
-        fil_rod_end_pose(rod, ends[k], world->time + dt, &to);
+        fil_rod_end_pose(rod, ends[k], now, &from);
+        fil_rod_end_pose(rod, ends[k], now + dt, &to);
         if (!fil_poses_agree(&from, &to)) {
             return true;
         }
@@ -363,6 +364,13 @@ static void sample_rest(const FilWorld *world, const FilBody *body) {
     }
 }
 
+// What is known of a body that sleeps, beside its state.
+static void lay_down(FilWorld *world, FilBody *body) {
+    body->revision = revision_of(body);
+    body->late = world->time - body->table->get_time(body->self);
+    sample_rest(world, body);
+}
+
 static FilStatus reserve_rest(FilWorld *world, FilError *error) {
     return fil_world_reserve(world, &world->rest_points, &world->rest_room,
                              3 * (int64_t)world->point_count + 1, sizeof(double), error);
@@ -376,8 +384,7 @@ FilStatus fil_world_rest_points(FilWorld *world, FilError *error) {
     for (int i = 0; i < world->body_count; i++) {
         FilBody *body = &world->bodies[i];
         if (body->island != 0) {
-            body->revision = revision_of(body);
-            sample_rest(world, body);
+            lay_down(world, body);
         }
     }
     return FIL_OK;
@@ -410,7 +417,7 @@ FilStatus fil_world_fall_asleep(FilWorld *world, FilError *error) {
         const FilBody *body = &world->bodies[i];
         ready += body->island == 0 && body->calm >= world->def.sleep_after;
         if (body->island != 0) {
-            body->table->set_time(body->self, world->time);
+            body->table->set_time(body->self, world->time - body->late);
         }
     }
     if (ready == 0) {
@@ -433,9 +440,7 @@ FilStatus fil_world_fall_asleep(FilWorld *world, FilError *error) {
         if (body->island == 0 && !restless[root]) {
             body->table->stop(body->self);
             body->island = root + 1;
-            body->revision = revision_of(body);
-            body->table->set_time(body->self, world->time);
-            sample_rest(world, body);
+            lay_down(world, body);
             world->asleep_count++;
         }
     }

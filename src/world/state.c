@@ -55,7 +55,7 @@ static void put_kept(const FilKept *kept, double *out) {
 }
 
 void fil_world_get_state(const FilWorld *world, double *state) {
-    state[0] = (double)world->step_count;
+    state[0] = (double)world->clock.step_count;
     state[1] = world->time;
     state[2] = world->memory_count;
     state[3] = world->kept_count;
@@ -116,6 +116,22 @@ static FilStatus check_sleep(const FilWorld *world, const double *state, int64_t
     return FIL_OK;
 }
 
+// Steps and time, which are one clock.
+static FilStatus check_clock(const FilWorld *world, const double *state, FilError *error) {
+    if (!(state[0] >= 0.0 && state[0] <= 9e15 && state[0] == floor(state[0]))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "state[0] is %g; it must count steps", state[0]);
+    }
+    const double time =
+        fil_clock_time(world->def.step, (FilClock){.step_count = (int64_t)state[0]});
+    if (state[1] != time) {
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "state[1], the time, is %.17g s; after %.0f steps of %g s it must be %.17g "
+                        "s",
+                        state[1], state[0], world->def.step, time);
+    }
+    return FIL_OK;
+}
+
 static FilStatus check_state(const FilWorld *world, const double *state, int64_t count,
                              FilError *error) {
     int64_t least = count_joints(world);
@@ -137,6 +153,7 @@ static FilStatus check_state(const FilWorld *world, const double *state, int64_t
             return fil_fail(error, FIL_E_ARGUMENT, "state[%lld] is not finite", (long long)k);
         }
     }
+    FIL_TRY(check_clock(world, state, error));
     int64_t kept = least + PER_CONTACT * (int64_t)state[2];
     for (int64_t k = least; k < kept; k += PER_CONTACT) {
         FIL_TRY(check_pieces(world, state, k, error));
@@ -213,7 +230,7 @@ FilStatus fil_world_set_state(FilWorld *world, const double *state, int64_t coun
         fil_world_reserve(world, &world->kept, &world->kept_room, kept, sizeof(FilKept), error));
     world->past = (FilPast){0};
     world->near.piece_count = 0; // pairs that were kept are of another motion
-    world->step_count = (int64_t)state[0];
+    world->clock = (FilClock){.step_count = (int64_t)state[0]};
     world->time = state[1];
     for (int i = 0; i < world->body_count; i++) {
         const FilBody *body = &world->bodies[i];

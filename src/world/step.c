@@ -30,7 +30,8 @@ enum { MAX_ROUNDS = 3 }; // of adding pairs that passed through each other
 
 // --- preparation ---------------------------------------------------------------------------------
 
-static FilStatus reserve_try(FilWorld *world, double dt, FilWorldTry *step, FilError *error) {
+static FilStatus reserve_try(FilWorld *world, const FilSpan *span, FilWorldTry *step,
+                             FilError *error) {
     fil_arena_reset(&world->scratch);
     world->past = (FilPast){0};
     // waiting for each other costs a few threads more than so little work
@@ -38,7 +39,7 @@ static FilStatus reserve_try(FilWorld *world, double dt, FilWorldTry *step, FilE
         world->dof_count < few_dofs ? 1 : fil_thread_count(world->def.solver.thread_count);
     FilArena *arena = &world->scratch;
     size_t points = 3 * (size_t)world->point_count + 1, dofs = (size_t)world->dof_count + 1;
-    *step = (FilWorldTry){.dt = dt};
+    *step = (FilWorldTry){.dt = span->dt, .end = span->end, .share = span->share};
     step->points = FIL_NEW(arena, double, points);
     step->rates = FIL_NEW(arena, double, points);
     step->ahead = FIL_NEW(arena, double, points);
@@ -80,7 +81,7 @@ static FilStatus check_bodies(const FilWorld *world, double dt, FilError *error)
     return FIL_OK;
 }
 
-static FilStatus move_obstacles(FilWorld *world, double dt, FilError *error) {
+static FilStatus move_obstacles(FilWorld *world, double end, FilError *error) {
     for (int i = 0; i < world->obstacle_count; i++) {
         FilObstacle *obstacle = &world->obstacles[i];
         obstacle->next = obstacle->def.pose;
@@ -88,11 +89,11 @@ static FilStatus move_obstacles(FilWorld *world, double dt, FilError *error) {
         if (obstacle->def.motion == NULL) {
             continue;
         }
-        obstacle->def.motion(obstacle->def.user, world->time + dt, &obstacle->next);
+        obstacle->def.motion(obstacle->def.user, end, &obstacle->next);
         if (!fil_all_finite(obstacle->next.position, 3)) {
             return fil_fail(error, FIL_E_ARGUMENT,
                             "obstacle %d: motion gives a place that is not finite at time %g s", i,
-                            world->time + dt);
+                            end);
         }
         FIL_TRY(fil_rod_axes_check((const double(*)[3])obstacle->next.axis,
                                    "obstacle: motion: axis", error));
@@ -437,7 +438,7 @@ static void record_range(void *context, int first, int last) {
         sums.penetration = fmax(sums.penetration, -contact->gap);
         sums.dissipated -= fil_dot3(out->impulse, out->velocity);
         for (int j = 0; j < 3; j++) { // that of a part, as if it were of the whole step
-            out->impulse[j] *= world->def.step / recording->step->dt;
+            out->impulse[j] /= recording->step->share;
         }
     }
     recording->sums[first / GRAIN] = sums;
@@ -567,12 +568,12 @@ static FilStatus save_poses(FilWorld *world, FilPose **poses, FilError *error) {
 }
 
 // Where everything is and what comes near what.
-static FilStatus begin_try(FilWorld *world, double dt, FilWorldTry *step, bool *woken,
+static FilStatus begin_try(FilWorld *world, const FilSpan *span, FilWorldTry *step, bool *woken,
                            FilError *error) {
-    FIL_TRY(reserve_try(world, dt, step, error));
-    FIL_TRY(move_obstacles(world, dt, error));
-    fil_world_wake_changed(world, dt);
-    FIL_TRY(check_bodies(world, dt, error));
+    FIL_TRY(reserve_try(world, span, step, error));
+    FIL_TRY(move_obstacles(world, span->end, error));
+    fil_world_wake_changed(world, span->dt);
+    FIL_TRY(check_bodies(world, span->dt, error));
     save_states(world, step->states);
     fil_world_sample(world, step->states, step->points, step->rates);
     FIL_TRY(fil_world_sample_driven(world, step, error));
@@ -658,16 +659,16 @@ static FilStatus try_round(FilWorld *world, FilWorldTry *step, const FilPose *po
     return status;
 }
 
-// One step of `dt`, unless something wakes on the way: it is not taken then, but must be tried
+// One step over `span`, unless something wakes on the way: it is not taken then, but must be tried
 // again.
-static FilStatus try_awake(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
-                           bool *woken, FilError *error) {
+static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilStepInfo *info,
+                           bool *taken, bool *woken, FilError *error) {
     FilWorldTry step;
     FilPose *poses;
     Round round = {0};
     double start = fil_seconds();
     *taken = false;
-    FIL_TRY(begin_try(world, dt, &step, woken, error));
+    FIL_TRY(begin_try(world, span, &step, woken, error));
     FIL_TRY(save_poses(world, &poses, error));
     info->seconds.collide += fil_seconds() - start;
     for (int k = 0; !*woken && !*taken; k++) {
@@ -694,17 +695,17 @@ static FilStatus try_awake(FilWorld *world, double dt, bool last, FilStepInfo *i
     info->missed_count += round.passed.count;
     finish_obstacles(world);
     fil_world_record_grab(world, &step);
-    world->time += dt;
-    world->past = (FilPast){step.rates, step.states, world->point_count, dt};
+    world->time = span->end;
+    world->past = (FilPast){step.rates, step.states, world->point_count, span->dt};
     record_joints(world, &step);
     return record_contacts(world, &step, info, error);
 }
 
-FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
-                             FilError *error) {
+FilStatus fil_world_try_step(FilWorld *world, const FilSpan *span, bool last, FilStepInfo *info,
+                             bool *taken, FilError *error) {
     bool woken;
     do { // as often as there are islands asleep, at most
-        FIL_TRY(try_awake(world, dt, last, info, taken, &woken, error));
+        FIL_TRY(try_awake(world, span, last, info, taken, &woken, error));
     } while (woken);
     return FIL_OK;
 }
@@ -712,9 +713,11 @@ FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo 
 FilStatus fil_world_find_contacts(FilWorld *world, FilError *error) {
     FilWorldTry step;
     FilStepInfo unused = {0};
+    FilClock clock = world->clock;
+    const FilSpan span = fil_clock_span(world->def.step, 0, &clock);
     bool woken;
     do {
-        FIL_TRY(begin_try(world, world->def.step, &step, &woken, error));
+        FIL_TRY(begin_try(world, &span, &step, &woken, error));
     } while (woken);
     step.r = FIL_NEW_ZEROED(&world->scratch, double, 3 * (size_t)step.contact_count + 1);
     step.u = FIL_NEW_ZEROED(&world->scratch, double, 3 * (size_t)step.contact_count + 1);
@@ -755,12 +758,15 @@ static FilStatus keep_state(FilWorld *world, int64_t *count, FilError *error) {
 
 // A step is cut in halves of halves: `left` of 2^depth parts; when it is calm again, less.
 static FilStatus take_parts(FilWorld *world, FilStepInfo *result, FilError *error) {
+    const int deepest = fil_clock_halvings(world->clock, world->def.max_halvings);
     int depth = 0, left = 1, calm = 0;
     while (left > 0) {
+        FilClock end = world->clock;
+        const FilSpan span = fil_clock_span(world->def.step, depth, &end);
         bool taken;
-        FIL_TRY(fil_world_try_step(world, ldexp(world->def.step, -depth),
-                                   depth == world->def.max_halvings, result, &taken, error));
+        FIL_TRY(fil_world_try_step(world, &span, depth == deepest, result, &taken, error));
         if (taken) {
+            world->clock = end;
             result->substeps++;
             left--;
             calm++;
@@ -769,16 +775,15 @@ static FilStatus take_parts(FilWorld *world, FilStepInfo *result, FilError *erro
                 left /= 2;
                 calm = 0;
             }
-        } else if (depth < world->def.max_halvings) {
+        } else if (depth < deepest) {
             depth++;
             left *= 2;
             calm = 0;
         } else {
-            return fail_step(world, ldexp(world->def.step, -depth), error);
+            return fail_step(world, span.dt, error);
         }
     }
-    world->step_count++;
-    world->time = world->def.step * (double)world->step_count;
+    world->clock = (FilClock){.step_count = world->clock.step_count + 1};
     return fil_world_fall_asleep(world, error);
 }
 

@@ -442,10 +442,11 @@ void fil_world_obstacle_at(const FilWorld *world, int obstacle, FilPose *pose, F
     if (rate == NULL) {
         return;
     }
-    const double dt = world->def.step;
+    FilClock clock = world->clock;
+    const FilSpan span = fil_clock_span(world->def.step, 0, &clock);
     FilPose next = of->def.pose;
     if (of->def.motion != NULL) {
-        of->def.motion(of->def.user, world->time + dt, &next);
+        of->def.motion(of->def.user, span.end, &next);
     }
     double R[9] = {0.0},
            turn[3]; // the sum of next.axis[k] of->pose.axis[k]^T turns one into the other
@@ -456,8 +457,8 @@ void fil_world_obstacle_at(const FilWorld *world, int obstacle, FilPose *pose, F
     }
     fil_rotation_log(R, turn);
     for (int k = 0; k < 3; k++) {
-        rate->velocity[k] = (next.position[k] - of->pose.position[k]) / dt;
-        rate->spin[k] = turn[k] / dt;
+        rate->velocity[k] = (next.position[k] - of->pose.position[k]) / span.dt;
+        rate->spin[k] = turn[k] / span.dt;
     }
 }
 
@@ -466,7 +467,7 @@ double fil_world_time(const FilWorld *world) {
 }
 
 int64_t fil_world_step_count(const FilWorld *world) {
-    return world->step_count;
+    return world->clock.step_count;
 }
 
 const FilContact *fil_world_contacts(const FilWorld *world, int *count) {

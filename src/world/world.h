@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "body.h"
+#include "clock.h"
 #include "collide/grid.h"
 #include "collide/touch.h"
 #include "rod/rod.h"
@@ -31,6 +32,7 @@ typedef struct FilBody {
     bool driven;                  // in this step: a held end moves
     int island;                   // of bodies that sleep: 1 + its lowest body; 0: it is awake
     double calm;                  // s: for how long it has been slower than sleep_speed
+    double late;                  // s: how much its own clock is behind, of one that sleeps
     unsigned revision;            // of the rod or rigid body when it fell asleep
 } FilBody;
 
@@ -189,8 +191,8 @@ struct FilWorld {
     void *watch_user;
     int culprit; // body that refused the last step, or -1
 
-    double time;
-    int64_t step_count;
+    FilClock clock;
+    double time;  // s: what the clock shows
     double *undo; // the state that a step began with
     int undo_room;
 
@@ -219,7 +221,7 @@ typedef struct FilAxis {
 
 /// The arrays of one try at a step, all in scratch.
 typedef struct FilWorldTry {
-    double dt;
+    double dt, end, share;  // as in FilSpan
     double *points;         // [point_count][3] where the pieces' ends are
     double *rates;          // [point_count][3] how they move, m/s
     double *ahead;          // [point_count][3] how they would move with v+ = 0, m/s
@@ -264,10 +266,10 @@ void fil_memories_sort(FilWorld *world);
 
 // --- step.c --------------------------------------------------------------------------------------
 
-/// One step of `dt`. `taken` is false, and the world as before, where the step is too violent;
-/// with `last` set what passes through something else is only counted.
-FilStatus fil_world_try_step(FilWorld *world, double dt, bool last, FilStepInfo *info, bool *taken,
-                             FilError *error);
+/// One step over `span`, which begins now. `taken` is false, and the world as before, where the
+/// step is too violent; with `last` set what passes through something else is only counted.
+FilStatus fil_world_try_step(FilWorld *world, const FilSpan *span, bool last, FilStepInfo *info,
+                             bool *taken, FilError *error);
 
 /// The contacts there are before the first step, with their gaps and without forces.
 FilStatus fil_world_find_contacts(FilWorld *world, FilError *error);
