@@ -186,6 +186,7 @@ static bool solve_steps(Path *x) {
     const bool found =
         fil_newton_step_solve(x->step, x->F, x->a) && fil_newton_step_again(x->step, x->Fl, x->v);
     x->seconds_factor += fil_seconds() - begin;
+    fil_island_count(x->task, fil_newton_step_work(x->step) + fil_system_product_work(x->s));
     return found;
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "effort.h"
 #include "math/vec3.h"
 #include "math/vector.h"
 #include "passing.h"
@@ -663,9 +664,12 @@ static FilStatus try_awake(FilWorld *world, double dt, bool last, FilStepInfo *i
     Round round = {0};
     double start = fil_seconds();
     *taken = false;
+    FIL_TRY(fil_effort_look(world, error));
     FIL_TRY(begin_try(world, dt, &step, woken, error));
     FIL_TRY(save_poses(world, &poses, error));
     info->seconds.collide += fil_seconds() - start;
+    const FilOutcome outcome = info->outcome; // of what stands
+    const FilResidual residual = info->residual;
     for (int k = 0; !*woken && !*taken; k++) {
         FIL_TRY(try_round(world, &step, poses, info, &round, error));
         bool fine = !round.failed && !round.violent && round.passed.count == 0;
@@ -673,7 +677,12 @@ static FilStatus try_awake(FilWorld *world, double dt, bool last, FilStepInfo *i
         round.mend = !fine && !round.failed && !round.violent && k < MAX_ROUNDS;
         *woken = round.woken;
         *taken = !round.woken && (fine || (last && !round.mend && !round.failed));
-        if (*woken || *taken) {
+        if (*taken) {
+            break;
+        }
+        info->outcome = outcome;
+        info->residual = residual;
+        if (*woken) {
             break;
         }
         restore_states(world, step.states);
@@ -753,9 +762,9 @@ static FilStatus keep_state(FilWorld *world, int64_t *count, FilError *error) {
 static FilStatus take_parts(FilWorld *world, FilStepInfo *result, FilError *error) {
     int depth = 0, left = 1, calm = 0;
     while (left > 0) {
-        bool taken;
-        FIL_TRY(fil_world_try_step(world, ldexp(world->def.step, -depth),
-                                   depth == world->def.max_halvings, result, &taken, error));
+        bool taken, last = depth == world->def.max_halvings || fil_effort_is_spent(world);
+        FIL_TRY(
+            fil_world_try_step(world, ldexp(world->def.step, -depth), last, result, &taken, error));
         if (taken) {
             result->substeps++;
             left--;
@@ -785,6 +794,7 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
     double start = fil_seconds();
     int64_t kept;
     FIL_TRY(keep_state(world, &kept, error));
+    fil_effort_begin(world);
     FilStatus status = take_parts(world, result, error);
     if (status != FIL_OK) { // a part of it may be taken, something be woken, memory be used up
         (void)!fil_world_set_state(world, world->undo, kept, NULL); // all of it has its room
