@@ -197,13 +197,10 @@ typedef struct FilStepInfo {
 FIL_API FIL_MUST_CHECK FilStatus fil_world_step(FilWorld *world, FilStepInfo *info,
                                                 FilError *error);
 
-/// Whether a step should end now: true ends it.
-typedef bool FilStopCheck(void *user);
-
 /// Have `stop` asked, many times in every step and while settling: by the thread that steps, and
 /// during friction solves by others too, one at a time. True ends the step with FIL_E_INTERRUPTED,
 /// and the world is as before it; settling ends with what it has reached. NULL: nobody is asked.
-FIL_API void fil_world_set_stop(FilWorld *world, FilStopCheck *stop, void *user);
+FIL_API void fil_world_set_stop(FilWorld *world, bool (*stop)(void *user), void *user);
 
 FIL_API double fil_world_time(const FilWorld *world); ///< s
 FIL_API int64_t fil_world_step_count(const FilWorld *world);

@@ -386,7 +386,7 @@ void fil_world_watch_problems(FilWorld *world, FilProblemWatch *watch, void *use
     world->watch_user = user;
 }
 
-void fil_world_set_stop(FilWorld *world, FilStopCheck *stop, void *user) {
+void fil_world_set_stop(FilWorld *world, bool (*stop)(void *user), void *user) {
     world->stop = stop;
     world->stop_user = user;
 }

@@ -186,7 +186,7 @@ struct FilWorld {
     void *watch_user;
     int culprit; // body that refused the last step, or -1
 
-    FilStopCheck *stop; // NULL: nobody asks for an end
+    bool (*stop)(void *user); // NULL: nobody asks for an end
     void *stop_user;
     bool stopping; // somebody did
     double work;   // of the friction solves of the step in hand, in the unit of their budget
