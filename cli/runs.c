@@ -186,6 +186,9 @@ int cli_find_overlaps(const FilScene *scene, int threads, char text[CLI_OVERLAPS
         return 0;
     }
     int count = weigh_first_step(scene, &found, text[0], status);
+    if (*status != CLI_FINE) {
+        return 0;
+    }
     for (int k = 0; k < 2; k++) {
         const FilOverlap *one = k == 0 ? &found.apart : &found.inside;
         char a[64], b[64];
