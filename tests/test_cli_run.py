@@ -268,7 +268,7 @@ def a_first_step_that_no_machine_can_hold_is_refused_with_a_reason():
         json.dump({"duration": 0.1, "friction_default": 0.3, "materials": {"m": {}},
                    "bundles": [{"count": 7, "spacing": "0.199 mm",
                                 "rod": {"model": "der", "elements": 10, "length": 0.1,
-                                        "radius": 1e-4, "contact_pieces": 1000,
+                                        "radius": 1e-4, "contact_pieces": 600,
                                         "self_contact": "off"}}]}, file)
     told = run("check", "dense.json")
     assert told.returncode == 3, told
