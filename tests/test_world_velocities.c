@@ -16,6 +16,7 @@ typedef struct Seen {
     double worst;        // difference of H^T M^-1 H r from W r, relative
     double apart;        // of the velocities found with and without M and H, relative to b
     int iterations[2];   // without and with
+    int most;            // looked at; 0: all
 } Seen;
 
 static void multiply(const FilFrictionProblem *problem, const double *r, double *u) {
@@ -49,7 +50,7 @@ static void look(void *user, const FilFrictionProblem *problem, const double *gu
     size_t n = 3 * (size_t)problem->block_count, m = (size_t)problem->global.M.column_count;
     (void)fresh;
     seen->problems++;
-    if (m == 0) {
+    if (m == 0 || (seen->most > 0 && seen->given == seen->most)) {
         return;
     }
     seen->given++;
@@ -133,7 +134,7 @@ static void matrices_and_rows_make_the_operator_and_the_same_motion(void) {
 static void rods_in_generalised_coordinates_have_a_matrix_too(void) {
     const FilRodModel models[] = {FIL_ROD_DER, FIL_ROD_HELIX, FIL_ROD_CLOTHOID};
     FilWorld *world = stack_logs(models, 3, false);
-    Seen seen = {0};
+    Seen seen = {.most = 2};
     fil_world_watch_problems(world, look, &seen);
     FilStepInfo info = take_step(world);
     CHECK(info.contact_count > 500 && info.outcome == FIL_CONVERGED);

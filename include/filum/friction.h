@@ -191,9 +191,9 @@ typedef struct FilFrictionSettings {
     /// products and cheaper steps are parts. Operations are counted, not timed: every machine stops
     /// at the same iterate. 0: no limit but those of its iterations.
     double budget;
-    int facet_count;          ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
-    int thread_count;         ///< 0: as many as OpenMP offers
-    bool warm_start;          ///< start from the r given in the solution
+    int facet_count;  ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
+    int thread_count; ///< 0: as many as OpenMP offers
+    bool warm_start;  ///< start from the r given in the solution
     /// False stops. Never called by two threads at once; the reports of islands interleave.
     bool (*on_iteration)(void *user, const FilFrictionProgress *progress);
     void *user;

@@ -104,7 +104,8 @@ typedef struct FilSceneOverlaps {
 } FilSceneOverlaps;
 
 /// What touches at time 0, and what overlaps by more than a hundredth of a contact radius (1e-5 m
-/// for bodies). Roots of hair inside the head that holds them are meant so. It takes a world of its own, for a while.
+/// for bodies). Roots of hair inside the head that holds them are meant so. It takes a world of its
+/// own, for a while.
 FIL_API FIL_MUST_CHECK FilStatus fil_scene_overlaps(const FilScene *scene, int threads,
                                                     const FilAllocator *allocator,
                                                     FilSceneOverlaps *out, FilError *error);

@@ -395,14 +395,14 @@ FilStatus fil_continuation_solve(const FilSystem *s, const FilIslandTask *task, 
                (s->n > MAX_WORK / MAX_STEPS ? MAX_WORK / s->n : MAX_STEPS); // of all paths
     last = asked > 0 && asked < last ? asked : last;
     End end = END_LOST;
-    for (int k = 0; k < 2 && end == END_LOST && !fil_island_is_spent(task); k++) {
+    for (int k = 0; k < 2 && end == END_LOST && !*task->stop && !fil_island_is_spent(task); k++) {
         x.softness = softness[k];
         if (find_begin(&x)) {
             start(&x);
             end = follow(&x, finish, last, result);
         }
     }
-    if (end == END_LOST && fil_island_is_spent(task)) {
+    if (end == END_LOST && (*task->stop || fil_island_is_spent(task))) {
         end = END_LIMIT;
     }
     if (isfinite(x.best_scaled)) {
