@@ -163,6 +163,7 @@ static int rigid_matrix_width(const void *self) {
     return FIL_RIGID_DOF - 1;
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): as all bodies have it
 static void rigid_matrix(const void *self, double *band, double *work) {
     const FilRigid *rigid = self;
     (void)work;
