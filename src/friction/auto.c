@@ -17,8 +17,9 @@
 // A budget of work is shared out, so that no link uses up what the next ones need. Of 149 problems
 // of wild scenes that take more than 100 Newton steps (capstans of stiff rods with mu > 1, bundles
 // and braids that begin in touch, masses over 6 decades) Newton from the guess solves half, in the
-// median by 30 units, and most of the others creep between 1e-5 and 1e-8. (Tried on these, without gain: other lengths of the inner
-// loop, other rates of delta, damped steps, going on along the line on which the centre creeps.)
+// median by 30 units, and most of the others creep between 1e-5 and 1e-8. (Tried on these, without
+// gain: other lengths of the inner loop, other rates of delta, damped steps, going on along the
+// line on which the centre creeps.)
 //
 // The proof. Let y have y_i in the impulse cone of its block, with no tangential part in coulomb
 // blocks, W^T y = 0 and y . b < 0. For every r then y . u = y . b < 0, but a lawful u has
