@@ -156,6 +156,8 @@ void cli_print_json_number(const char *name, double value);
 /// Let the first Ctrl-C only be noted, so that what was found so far is still told; a second kills.
 void cli_catch_interrupt(void);
 bool cli_is_interrupted(void);
+/// The same, for fil_world_set_stop(): a step that takes long ends at once.
+bool cli_wants_end(void *user);
 
 /// Seconds of a clock that only goes forward.
 double cli_clock(void);

@@ -148,29 +148,35 @@ static CliStatus try_steps(const FilScene *scene, FilStage *stage, Warnings *war
                            double *seconds) {
     FilError error;
     int unconverged = 0;
-    bool parts = false;
+    bool parts = false, limited = false;
     double residual = 0.0;
     *seconds = HUGE_VAL;
     const int unsettled = fil_stage_unsettled_count(stage);
+    fil_world_set_stop(fil_stage_world(stage), cli_wants_end, NULL);
     if (unsettled > 0) {
         warn(warnings, "%d rod%s no equilibrium to start from", unsettled,
              unsettled == 1 ? " finds" : "s find");
     }
     for (int k = 0; k < TRIED_STEPS && !cli_is_interrupted(); k++) {
         FilStepInfo info;
-        if (fil_stage_step(stage, &info, &error) != FIL_OK) {
+        const FilStatus status = fil_stage_step(stage, &info, &error);
+        if (status == FIL_E_INTERRUPTED) {
+            return CLI_INTERRUPTED;
+        }
+        if (status != FIL_OK) {
             cli_say("%s: %s", scene->file, error.text);
             return CLI_NOT_ACCEPTABLE;
         }
         unconverged += info.outcome != FIL_CONVERGED;
+        limited = limited || info.outcome == FIL_LIMIT;
         parts = parts || info.substeps > 1;
         residual = fmax(residual, info.residual.scaled);
         *seconds = fmin(*seconds, info.seconds.total);
     }
     check_steps(scene, fil_stage_world(stage), parts, warnings);
     if (unconverged > 0) {
-        warn(warnings, "%d of the first %d steps did not converge (residual %.1e)", unconverged,
-             TRIED_STEPS, residual);
+        warn(warnings, "%d of the first %d steps did not converge (residual %.1e%s)", unconverged,
+             TRIED_STEPS, residual, limited ? "; solver.budget was spent" : "");
     }
     return cli_is_interrupted() ? CLI_INTERRUPTED : CLI_FINE;
 }

@@ -597,6 +597,9 @@ static CliStatus take_step(Run *run) {
     FilStepInfo info;
     FilError error;
     FilStatus status = fil_stage_step(run->stage, &info, &error);
+    if (status == FIL_E_INTERRUPTED) { // the world is as before the step: that is saved
+        return CLI_FINE;
+    }
     if (status != FIL_OK) {
         return fail_step(run, status, &error);
     }
@@ -799,6 +802,7 @@ static CliStatus begin(Run *run) {
         status = fail(run, &error, CLI_BAD_FILE);
     }
     if (status == CLI_FINE) {
+        fil_world_set_stop(fil_stage_world(run->stage), cli_wants_end, NULL);
         cli_name_bodies(run->recorder, run->from.scene);
         status = begin_session(run);
     }
@@ -898,9 +902,10 @@ const CliVerb cli_run = {
     .summary = "run a scene in time",
     .description =
         "Runs a scene and writes a run folder: scene.json (a copy), run.json (version, options), "
-        "log.txt, result.h5 (the motion, readable while it grows) and a checkpoint. Ctrl-C ends "
-        "the "
-        "step in hand, saves and says how to go on; after a crash --resume goes on from the last "
+        "log.txt, result.h5 (the motion, readable while it grows) and a checkpoint. Ctrl-C "
+        "takes "
+        "the step in hand back, saves and says how to go on; after a crash --resume goes on from "
+        "the last "
         "checkpoint. Either way the result has the same bits as one made in one go.\n"
         "Steps that did not converge are counted and told; with --strict they give status 1. What "
         "passed through something else and was not mended gives status 1 always. A world that "

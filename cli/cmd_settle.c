@@ -55,6 +55,7 @@ static CliStatus settle(FilStage *stage, const Options *options, FilSettleInfo *
     FilError error;
     FilStatus status = fil_stage_apply_due(stage, &error);
     if (status == FIL_OK) {
+        fil_world_set_stop(fil_stage_world(stage), cli_wants_end, NULL);
         status = fil_world_settle(fil_stage_world(stage), &settings, info, &error);
     }
     if (watch.shown > 0.0) {

@@ -21,3 +21,8 @@ void cli_catch_interrupt(void) {
 bool cli_is_interrupted(void) {
     return interrupted != 0;
 }
+
+bool cli_wants_end(void *user) {
+    (void)user;
+    return interrupted != 0;
+}

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 enum { LARGEST_SCENE = 1 << 26, STEPS_AT_ONCE = 256 };
+static const double MUCH = 0.25; // of the machine's memory, for the first step
 
 CliStatus cli_status_of(FilStatus status) {
     return status == FIL_OK ? CLI_FINE : CLI_BAD_FILE;
@@ -147,10 +148,31 @@ static const char *name_side(const FilScene *scene, const FilContactSide *side, 
 }
 
 static const char *name_overlap(int k, int count) {
-    static const char *const words[CLI_OVERLAPS][2] = {
+    static const char *const words[2][2] = {
         {" overlaps at the start", "s overlap at the start"},
         {" begins inside an obstacle", "s begin inside obstacles"}};
     return words[k][count != 1];
+}
+
+// What the contacts of the start ask of the first step, in `text`; false where it is nothing much.
+// More than the machine has is said, with *status.
+static bool weigh_first_step(const FilScene *scene, const FilSceneOverlaps *found, char text[300],
+                             CliStatus *status) {
+    const double most = (double)find_memory(), bytes = found->matrix_bytes;
+    char a[16], b[16];
+    if (scene->contact.kind != FIL_CONTACT_EXACT || most == 0.0 || bytes < MUCH * most) {
+        return false;
+    }
+    (void)snprintf(text, 300,
+                   "%d contacts touch at the start: the first step needs %s for them, of %s that "
+                   "the machine has; fewer contact_pieces, or strands that are apart, need less",
+                   found->touching, cli_show_bytes(bytes, a), cli_show_bytes(most, b));
+    if (bytes > most) {
+        cli_say("%s: %s", scene->file, text);
+        *status = CLI_BAD_FILE;
+        return false;
+    }
+    return true;
 }
 
 int cli_find_overlaps(const FilScene *scene, int threads, char text[CLI_OVERLAPS][300],
@@ -163,8 +185,11 @@ int cli_find_overlaps(const FilScene *scene, int threads, char text[CLI_OVERLAPS
         *status = cli_status_of(done);
         return 0;
     }
-    int count = 0;
-    for (int k = 0; k < CLI_OVERLAPS; k++) {
+    int count = weigh_first_step(scene, &found, text[0], status);
+    if (*status != CLI_FINE) {
+        return 0;
+    }
+    for (int k = 0; k < 2; k++) {
         const FilOverlap *one = k == 0 ? &found.apart : &found.inside;
         char a[64], b[64];
         if (one->count > 0) {

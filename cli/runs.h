@@ -29,9 +29,10 @@ char *cli_scene_base(const char *path);
 /// Make the stage of a scene; what goes wrong is said.
 CliStatus cli_stage_make(const FilScene *scene, int threads, const FilLog *log, FilStage **out);
 
-/// What overlaps at the start, a sentence each, in `text`; how many there are. What goes wrong is
-/// said, with *status.
-enum { CLI_OVERLAPS = 2 };
+/// What overlaps at the start, and a first step that takes much memory, a sentence each, in `text`;
+/// how many there are. What goes wrong, and a first step that does not fit the machine, is said,
+/// with *status.
+enum { CLI_OVERLAPS = 3 };
 int cli_find_overlaps(const FilScene *scene, int threads, char text[CLI_OVERLAPS][300],
                       CliStatus *status);
 

@@ -221,6 +221,62 @@ def ctrl_c_saves_and_tells_how_to_go_on():
     same("whole/result.h5", "runs/scene/result.h5")
 
 
+# its first step takes seconds: three strands, plaited, of which all touch all
+LONG = {"duration": 0.75, "step": 0.005, "friction_default": 1,
+        "braids": [{"rod": {"model": "corde", "elements": 60, "length": 0.1, "radius": 2e-4,
+                            "contact_pieces": 4}, "width": 0.005, "thickness": 0.002,
+                    "pitch": 0.03}]}
+
+
+def ctrl_c_ends_a_step_in_hand_and_takes_it_back():
+    with open("long.json", "w", encoding="utf-8") as file:
+        json.dump(LONG, file)
+    with subprocess.Popen([FILUM, "run", "long.json", "--json"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as child:
+        wait_for(lambda: os.path.exists("runs/long/run.json"))
+        time.sleep(0.2)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    assert child.returncode == 130, (child.returncode, err)
+    told = json.loads(out)
+    assert told["outcome"] == "interrupted" and told["steps"] == 0 and told["time"] == 0, told
+    told = json.loads(run("info", "--json", "runs/long").out)
+    assert told["steps"] == 0 and told["frames"] == 1, told
+
+
+def ctrl_c_ends_check_and_settle_too():
+    with open("long.json", "w", encoding="utf-8") as file:
+        json.dump(LONG, file)
+    for verb in ("check", "settle"):
+        with subprocess.Popen([FILUM, verb, "long.json"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as child:
+            wait_for(lambda child=child: catches_interrupts(child.pid))
+            time.sleep(0.5)
+            child.send_signal(signal.SIGINT)
+            _, err = child.communicate(timeout=60)
+        assert child.returncode == 130, (verb, child.returncode, err)
+
+
+def catches_interrupts(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        caught = next(line for line in file if line.startswith("SigCgt"))
+    return int(caught.split()[1], 16) & 1 << (signal.SIGINT - 1) != 0
+
+
+def a_first_step_that_no_machine_can_hold_is_refused_with_a_reason():
+    with open("dense.json", "w", encoding="utf-8") as file:
+        json.dump({"duration": 0.1, "friction_default": 0.3, "materials": {"m": {}},
+                   "bundles": [{"count": 7, "spacing": "0.199 mm",
+                                "rod": {"model": "der", "elements": 10, "length": 0.1,
+                                        "radius": 1e-4, "contact_pieces": 600,
+                                        "self_contact": "off"}}]}, file)
+    told = run("check", "dense.json")
+    assert told.returncode == 3, told
+    assert "contacts touch at the start: the first step needs" in told.err, told.err
+    fails(3, "contacts touch at the start: the first step needs", "run", "dense.json")
+    assert not os.path.exists("runs/dense")
+
+
 def kill_9_loses_what_came_after_the_checkpoint_and_no_more():
     write(duration=30, output={"every": "6 ms", "save": "40 ms"})
     with subprocess.Popen([FILUM, "run", "scene.json"], stdout=subprocess.DEVNULL,
@@ -631,7 +687,7 @@ def dump_says_what_it_cannot_do():
           "a.hdf5")
 
 
-HELPERS = ("write", "read", "same", "wait_for", "solution")
+HELPERS = ("catches_interrupts", "write", "read", "same", "wait_for", "solution")
 
 if __name__ == "__main__":
     WANTED = sys.argv[2] if len(sys.argv) > 2 else ""

@@ -29,7 +29,8 @@ extern "C" {
     X(FIL_E_ARGUMENT, "invalid argument")    \
     X(FIL_E_NO_MEMORY, "out of memory")      \
     X(FIL_E_IO, "cannot read or write file") \
-    X(FIL_E_FORMAT, "malformed input")
+    X(FIL_E_FORMAT, "malformed input")       \
+    X(FIL_E_INTERRUPTED, "interrupted")
 
 #define FIL_STATUS_ENUM(code, text) code,
 typedef enum FilStatus { FIL_STATUS_TABLE(FIL_STATUS_ENUM) FIL_STATUS_COUNT } FilStatus;

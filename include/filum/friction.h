@@ -81,7 +81,7 @@ extern "C" {
     X(FIL_CONVERGED, "converged", "every residual that was asked for is below tolerance")        \
     X(FIL_STALLED, "stalled", "no further progress; the best iterate is returned")               \
     X(FIL_NO_SOLUTION, "no-solution", "shown to have no solution; the best iterate is returned") \
-    X(FIL_LIMIT, "limit", "iteration limit reached, or stopped by the caller")
+    X(FIL_LIMIT, "limit", "limit or budget reached, or stopped; the best iterate is returned")
 
 #define FIL_NAMED_ENUM(code, name, text) code,
 typedef enum FilBlockKind { FIL_BLOCK_KINDS(FIL_NAMED_ENUM) FIL_BLOCK_KIND_COUNT } FilBlockKind;
@@ -187,9 +187,13 @@ typedef struct FilFrictionSettings {
     double tolerance;
     double natural_tolerance; ///< and residual.natural <= this; 0: not asked for
     int max_iterations;       ///< 0: the solver's own limit
-    int facet_count;          ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
-    int thread_count;         ///< 0: as many as OpenMP offers
-    bool warm_start;          ///< start from the r given in the solution
+    /// Most work of a solve, for `auto`: in Newton steps with every contact pressed, of which
+    /// products and cheaper steps are parts. Operations are counted, not timed: every machine stops
+    /// at the same iterate. 0: no limit but those of its iterations.
+    double budget;
+    int facet_count;  ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
+    int thread_count; ///< 0: as many as OpenMP offers
+    bool warm_start;  ///< start from the r given in the solution
     /// False stops. Never called by two threads at once; the reports of islands interleave.
     bool (*on_iteration)(void *user, const FilFrictionProgress *progress);
     void *user;
@@ -214,6 +218,7 @@ typedef struct FilFrictionInfo {
     FilOutcome outcome;
     FilResidual residual;
     int iterations;      ///< sweeps and Newton steps together
+    double work;         ///< what was done, in the unit of the budget; of `auto` alone
     int fallbacks;       ///< calls of the fail-safe: of the local solver, or of a global method
     int island_count;    ///< independent parts
     int largest_island;  ///< blocks in the largest

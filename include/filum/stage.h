@@ -97,10 +97,15 @@ typedef struct FilOverlap {
 typedef struct FilSceneOverlaps {
     FilOverlap apart;  ///< rods and bodies that should be apart
     FilOverlap inside; ///< a, a rod or a body, begins inside b, an obstacle
+    int touching;      ///< contacts without a gap, however little they overlap
+    /// Of the matrix that couples those: the first step forms it, unless it is a heap that is
+    /// solved by products (docs/friction.md). It grows with the square of the contacts of a body.
+    double matrix_bytes;
 } FilSceneOverlaps;
 
-/// What overlaps at time 0 by more than a hundredth of a contact radius (1e-5 m for bodies). Roots
-/// of hair inside the head that holds them are meant so. It takes a world of its own, for a while.
+/// What touches at time 0, and what overlaps by more than a hundredth of a contact radius (1e-5 m
+/// for bodies). Roots of hair inside the head that holds them are meant so. It takes a world of its
+/// own, for a while.
 FIL_API FIL_MUST_CHECK FilStatus fil_scene_overlaps(const FilScene *scene, int threads,
                                                     const FilAllocator *allocator,
                                                     FilSceneOverlaps *out, FilError *error);

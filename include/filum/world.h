@@ -47,21 +47,27 @@ typedef struct FilWorldDef {
     double friction_default; ///< for pairs of materials that nobody set; below 0: that is an error
     FilContactKind contact;
     FilFrictionLaw law;
-    FilFrictionSettings solver; ///< tolerance, thread_count, and which solver for `exact`
-    double margin;              ///< m: contacts are found this long before they touch; 0: choose
-    double penalty_stiffness;   ///< N/m, for `penalty`
-    double penalty_damping;     ///< N s/m, for `penalty`
-    double slip_speed;          ///< m/s: slower than this `regularised` and `penalty` creep
-    int max_newton;   ///< linearisations of elasticity in a step with contacts, at least 1
-    int max_halvings; ///< how often a step may be halved that is too violent, 0 to 20
-    bool unswept;     ///< leave out the swept check after each step: things may pass through
+    /// tolerance, thread_count, and which solver for `exact`. `budget` is that of one solve; all of
+    /// a step together may take ten times as much, then each gets little, and the step is not
+    /// halved any more: it ends with what was found, and its outcome says so.
+    FilFrictionSettings solver;
+    double margin;            ///< m: contacts are found this long before they touch; 0: choose
+    double penalty_stiffness; ///< N/m, for `penalty`
+    double penalty_damping;   ///< N s/m, for `penalty`
+    double slip_speed;        ///< m/s: slower than this `regularised` and `penalty` creep
+    int max_newton;           ///< linearisations of elasticity in a step with contacts, at least 1
+    int max_halvings;         ///< how often a step may be halved that is too violent, 0 to 20
+    bool unswept; ///< leave out the swept check after each step: things may pass through
     /// m/s: bodies in contact of which no point was faster for `sleep_after` seconds fall asleep:
     /// they keep still, and their contacts are not solved, until something acts on them. 0: none.
     double sleep_speed;
     double sleep_after; ///< s, above 0
 } FilWorldDef;
 
-/// 1 ms, gravity along -z, exact friction to 1e-8, all threads.
+/// The budget of friction solves unless another is given.
+#define FIL_WORLD_BUDGET 300
+
+/// 1 ms, gravity along -z, exact friction to 1e-8 within FIL_WORLD_BUDGET, all threads.
 FIL_API FilWorldDef fil_world_def_default(void);
 
 typedef struct FilWorld FilWorld;
@@ -165,11 +171,12 @@ typedef struct FilStepSeconds {
 
 /// What came of a step.
 typedef struct FilStepInfo {
-    FilOutcome outcome;   ///< the worst of the step's friction solves
+    FilOutcome outcome;   ///< the worst of the friction solves whose answers the step took
     FilResidual residual; ///< the worst of them
     int contact_count;    ///< of the last solve
     int active_count;     ///< with an impulse
     int iterations;       ///< of the friction solver, all solves together
+    double work;          ///< of these solves, in the unit of their budget; not kept in results
     int island_count;
     double conditioning;     ///< nu = 3 contacts / degrees of freedom of what they touch
     int newton_count;        ///< linearisations of elasticity, at most in a part of the step
@@ -183,11 +190,17 @@ typedef struct FilStepInfo {
     FilStepSeconds seconds;
 } FilStepInfo;
 
-/// Advance by def.step. Fails only for want of memory or when a body leaves the range of numbers;
+/// Advance by def.step. Fails only for want of memory, when a body leaves the range of numbers or
+/// when somebody ends it (fil_world_set_stop());
 /// the world is then as before the step, its state to the bit (the list of contacts is as after
 /// fil_world_set_state()). `info` may be NULL.
 FIL_API FIL_MUST_CHECK FilStatus fil_world_step(FilWorld *world, FilStepInfo *info,
                                                 FilError *error);
+
+/// Have `stop` asked, many times in every step and while settling: by the thread that steps, and
+/// during friction solves by others too, one at a time. True ends the step with FIL_E_INTERRUPTED,
+/// and the world is as before it; settling ends with what it has reached. NULL: nobody is asked.
+FIL_API void fil_world_set_stop(FilWorld *world, bool (*stop)(void *user), void *user);
 
 FIL_API double fil_world_time(const FilWorld *world); ///< s
 FIL_API int64_t fil_world_step_count(const FilWorld *world);

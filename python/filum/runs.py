@@ -15,7 +15,7 @@ from ._handles import Handle, made
 from ._library import ffi, lib
 from ._memory import Lease, Memory, array_at, finite, numbers
 from ._structs import STRUCTS, borrowed, definition, dtype_of, taken
-from .world import Definition, World, check_threads
+from .world import Definition, World, check_threads, let_end
 
 # HDF5 serves one thread at a time, whatever the file
 _hdf5 = threading.RLock()
@@ -621,6 +621,7 @@ class Stage(Handle):
         """Apply the events that are due, and advance by a step: FilStepInfo."""
         info = STRUCTS["FilStepInfo"]()
         with self._changing() as stage:
+            let_end(lib.fil_stage_world(stage))
             call(lib.fil_stage_step, stage, info._c)
         return info
 

@@ -30,6 +30,17 @@ def _go_on(*_: Any) -> bool:
     return not is_pending()
 
 
+@ffi.callback("bool(void *)", error=True, onerror=on_error)
+def _wants_end(_: Any) -> bool:
+    """What a step asks, many times: here Python notices Ctrl-C. The world is then as before it."""
+    return is_pending()
+
+
+def let_end(world: Any) -> None:
+    """Let the next steps of a FilWorld end where Python has something to raise."""
+    lib.fil_world_set_stop(world, _wants_end, ffi.NULL)
+
+
 def _many(places: Any, name: str, end: float = np.inf) -> Tuple[np.ndarray, bool]:
     """A place or several, as an array; whether there were several."""
     given = finite(places, name)
@@ -563,9 +574,12 @@ class World(Handle):
     # in time
 
     def step(self) -> Any:
-        """Advance by the step of the definition: FilStepInfo, with outcome and residual."""
+        """Advance by the step of the definition: FilStepInfo, with outcome and residual. Ctrl-C, or
+        an exception of a function that the world calls, ends it: the world is as before the
+        step."""
         info = STRUCTS["FilStepInfo"]()
         with self._changing() as world:
+            let_end(world)
             call(lib.fil_world_step, world, info._c)
         return info
 
@@ -586,6 +600,7 @@ class World(Handle):
             given = definition("FilSettleSettings", given, {"on_step": _go_on})
         info = STRUCTS["FilSettleInfo"]()
         with self._changing() as world:
+            let_end(world)
             call(lib.fil_world_settle, world, given._c, info._c)
         return info
 

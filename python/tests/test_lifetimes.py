@@ -4,6 +4,7 @@ import contextlib
 import copy
 import gc
 import itertools
+import json
 import os
 import pickle
 import signal
@@ -258,6 +259,24 @@ def test_ctrl_c_ends_a_long_solve_and_a_long_settling():
             timer.start()
             use()
         timer.join()
+
+
+def test_ctrl_c_ends_a_long_step_and_takes_it_back(tmp_path):
+    scene = {"duration": 0.75, "step": 0.005, "friction_default": 1,
+             "braids": [{"rod": {"model": "corde", "elements": 60, "length": 0.1, "radius": 2e-4,
+                                 "contact_pieces": 4},
+                         "width": 0.005, "thickness": 0.002, "pitch": 0.03}]}
+    (tmp_path / "long.json").write_text(json.dumps(scene))
+    stage = filum.Stage(str(tmp_path / "long.json"), threads=1)
+    before = stage.world.state.copy()
+    for use in (stage.step, stage.world.step):
+        timer = threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            use()
+        timer.join()
+        assert stage.world.time == 0.0 and stage.world.step_count == 0
+        assert np.array_equal(stage.world.state, before)
 
 
 def test_an_exception_ends_what_would_take_long():

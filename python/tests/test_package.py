@@ -35,6 +35,7 @@ ELSEWHERE = {
     "fil_field_range": "field_range", "fil_friction_solve": "friction_solve",
     "fil_friction_check": "friction_check", "fil_friction_residual": "friction_residual",
     "fil_local_solve": "local_solve", "fil_curve_evaluate": "curve_evaluate",
+    "fil_world_set_stop": "World.step",  # which asks Python
 }
 # objects of C whose functions all have a place in Python; the others are in filum.lib as they are
 OBJECTS = ("world", "rod", "rigid", "mesh", "stage", "result", "recorder", "scene",

@@ -310,6 +310,10 @@ FilStatus fil_friction_check_settings(const FilFrictionSettings *settings, FilEr
                         "natural_tolerance is %g; it must be finite and not negative",
                         show(settings->natural_tolerance));
     }
+    if (!(settings->budget >= 0.0)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "budget is %g; it must not be negative",
+                        settings->budget);
+    }
     if (settings->max_iterations < 0) {
         return fil_fail(error, FIL_E_ARGUMENT, "max_iterations is %d; it must not be negative",
                         settings->max_iterations);

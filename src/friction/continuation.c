@@ -186,6 +186,7 @@ static bool solve_steps(Path *x) {
     const bool found =
         fil_newton_step_solve(x->step, x->F, x->a) && fil_newton_step_again(x->step, x->Fl, x->v);
     x->seconds_factor += fil_seconds() - begin;
+    fil_island_count(x->task, fil_newton_step_work(x->step) + fil_system_product_work(x->s));
     return found;
 }
 
@@ -210,6 +211,9 @@ static bool find_begin(Path *x) {
     guess_begin(x);
     double old = linearise(x, x->r, x->l);
     for (int count = 0; count < FIRST_STEPS && solve_steps(x); count++) {
+        if (!fil_island_report(x->task, "continuation", x->iterations, INFINITY)) {
+            return false;
+        }
         const double length = dot(x, x->a, x->a), whole = dot(x, x->r, x->r);
         if (length <= 1e-12 * whole) {
             return true;
@@ -391,12 +395,15 @@ FilStatus fil_continuation_solve(const FilSystem *s, const FilIslandTask *task, 
                (s->n > MAX_WORK / MAX_STEPS ? MAX_WORK / s->n : MAX_STEPS); // of all paths
     last = asked > 0 && asked < last ? asked : last;
     End end = END_LOST;
-    for (int k = 0; k < 2 && end == END_LOST; k++) {
+    for (int k = 0; k < 2 && end == END_LOST && !*task->stop && !fil_island_is_spent(task); k++) {
         x.softness = softness[k];
         if (find_begin(&x)) {
             start(&x);
             end = follow(&x, finish, last, result);
         }
+    }
+    if (end == END_LOST && (*task->stop || fil_island_is_spent(task))) {
+        end = END_LIMIT;
     }
     if (isfinite(x.best_scaled)) {
         memcpy(r, x.best, (size_t)s->size * sizeof *r);

@@ -295,6 +295,12 @@ void fil_cones_factor(FilCones *cones, const FilConeScaling *scaling) {
     (void)fil_block_lu_factor(cones->lu, cones->scaled, NULL);
 }
 
+double fil_cones_work(const FilCones *cones) {
+    const FilBlockLuInfo info = fil_block_lu_info(cones->lu);
+    return (double)info.flops + 4.0 * (double)info.nonzeros +
+           4.0 * fil_system_product_work(cones->s);
+}
+
 bool fil_cones_solve(FilCones *cones, double *x) {
     const FilSystem *s = cones->s;
     for (int i = 0; i < s->n; i++) {

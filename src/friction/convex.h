@@ -74,6 +74,9 @@ FilStatus fil_cones_create(const FilSystem *s, const FilIslandTask *task, const 
 /// Factor W + D, D the blocks T^2 of the parts.
 void fil_cones_factor(FilCones *cones, const FilConeScaling *scaling);
 
+/// Operations of an iteration: a factorisation, products, solves.
+double fil_cones_work(const FilCones *cones);
+
 /// x := (W + D)^-1 x, with 0 in the dropped unknowns. False when that is of no use.
 bool fil_cones_solve(FilCones *cones, double *x);
 

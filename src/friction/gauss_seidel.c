@@ -24,6 +24,7 @@
 #include "solvers.h"
 
 enum { MAX_SWEEPS = 20000, CHECK_EVERY = 25, COLOUR_FROM = 4096 };
+enum { LOCAL_WORK = 500 }; // operations of a one-contact solve, about
 
 static const double SETTLED = 0.1; // change of a sweep, in units of the wanted residual
 
@@ -133,6 +134,7 @@ FilStatus fil_gauss_seidel_solve(const FilSystem *s, const FilIslandTask *task, 
                 break;
             }
         }
+        fil_island_count(task, fil_system_product_work(s) + (double)LOCAL_WORK * s->n);
         for (int c = 0; c < colours.count; c++) {
             x.first = colours.start[c];
             fil_parallel_ranges(colours.start[c + 1] - x.first, 64, parallel ? task->threads : 1,

@@ -230,6 +230,7 @@ static FilOutcome iterate(Gradient *x, const FilIslandTask *task, int limit,
             return FIL_LIMIT;
         }
         result->iterations++;
+        fil_island_count(task, fil_system_product_work(x->s));
         const Shown shown = take_step(x, task->threads);
         adapt(x, shown.curvature);
         const double next = shown.uphill ? 1.0 + MOMENTUM_LEFT * (theta - 1.0)
@@ -245,6 +246,7 @@ static FilOutcome solve(void *self, const FilIslandTask *task, int limit, double
     const double start = fil_seconds();
     if (x->L == 0.0) {
         x->L = x->largest = 1.02 * estimate_curvature(x, task->threads);
+        fil_island_count(task, POWER_ITERATIONS * fil_system_product_work(x->s));
     }
     x->steady = false;
     fil_best_begin(&x->best, r);

@@ -227,6 +227,7 @@ static FilOutcome iterate(Interior *x, const FilIslandTask *task, int limit,
         }
         const double begin = fil_seconds(), gap = scale(x);
         fil_cones_factor(&x->cones, x->scaling);
+        fil_island_count(task, fil_cones_work(&x->cones));
         result->seconds_factor += fil_seconds() - begin;
         result->iterations++;
         if (!find_direction(x, NULL)) {

@@ -172,6 +172,7 @@ static FilOutcome iterate(Barrier *x, const FilIslandTask *task, int limit,
             fil_cone_scale_primal(c->part[p].size, x->x + c->part[p].at, x->t, &x->scaling[p]);
         }
         fil_cones_factor(&x->cones, x->scaling);
+        fil_island_count(task, fil_cones_work(&x->cones));
         result->seconds_factor += fil_seconds() - begin;
         result->iterations++;
         if (!find_impulses(x, task)) {

@@ -44,7 +44,7 @@ bool fil_island_report(const FilIslandTask *task, const char *phase, int iterati
         Report report = {task, {iteration, scaled / task->unit, phase}};
         fil_one_at_a_time(tell_callback, &report);
     }
-    return !*task->stop;
+    return !*task->stop && !fil_island_is_spent(task);
 }
 
 FilStatus fil_islands_find(const FilBlocks *W, FilArena *arena, FilIslands *out) {

@@ -6,6 +6,12 @@
 #include "base/arena.h"
 #include "system.h"
 
+/// Operations that a solve took and may take: counted, so that every machine stops at the same
+/// iterate.
+typedef struct FilWork {
+    double done, limit; // limit 0: none
+} FilWork;
+
 typedef struct FilIslandTask {
     const FilFrictionSettings *settings;
     double scaled;      // wanted: sqrt(sum of squares) of the island, in the unit of a velocity
@@ -15,6 +21,7 @@ typedef struct FilIslandTask {
     FilArena *arena;    // memory of the solve
     FilArena *scratch;  // a second one
     _Atomic bool *stop; // set when the callback asked to stop, perhaps on another thread
+    FilWork *work;
 } FilIslandTask;
 
 typedef struct FilIslandResult {
@@ -22,13 +29,26 @@ typedef struct FilIslandResult {
     int iterations;
     int fallbacks;
     double seconds_sweeps, seconds_factor;
+    double work; // operations
+    double unit; // operations of a Newton step with every contact pressed; 0: none was made ready
 } FilIslandResult;
 
 /// Whether (u, r) is good enough; `*scaled`, when not NULL, receives the residual as in the task.
 bool fil_island_is_solved(const FilSystem *s, const FilIslandTask *task, const double *u,
                           const double *r, double *scaled);
 
-/// Tell the callback, one thread at a time; false when it asked to stop (now or before).
+/// Count operations.
+static inline void fil_island_count(const FilIslandTask *task, double operations) {
+    task->work->done += operations;
+}
+
+/// Whether the work that a solve may take is done.
+static inline bool fil_island_is_spent(const FilIslandTask *task) {
+    return task->work->limit > 0.0 && task->work->done >= task->work->limit;
+}
+
+/// Tell the callback, one thread at a time; false when it asked to stop (now or before), or the
+/// work that the solve may take is done.
 bool fil_island_report(const FilIslandTask *task, const char *phase, int iteration, double scaled);
 
 /// The blocks of island k are member[start[k] .. start[k + 1] - 1], ascending.

@@ -118,7 +118,9 @@ static bool find_direction(Newton *x, double q, double *slope) {
     evaluate(x, x->u, x->r, x->F, &x->J);
     for (int attempt = 0; attempt <= MAX_SHIFTS; attempt++) {
         choose_active(x, attempt > 0 ? SHIFT_FIRST * pow(100.0, attempt - 1) : 0.0);
-        if (!fil_newton_step_solve(x->step, x->F, x->d)) {
+        const bool found = fil_newton_step_solve(x->step, x->F, x->d);
+        fil_island_count(x->task, fil_newton_step_work(x->step) + fil_system_product_work(x->s));
+        if (!found) {
             continue;
         }
         *slope = slope_along(x);

@@ -4,8 +4,10 @@
 // blocks. Open contacts have the row of the identity; their d_i = -F_i goes to the right-hand side
 // of the others, and the factorisation skips them.
 //
-// Where M and H are known the same step can be had in the velocities of the bodies (primal.c);
-// whichever factorisation takes fewer operations is used.
+// Where M and H are known the same step can be had in the velocities of the bodies (primal.c).
+// Contacts that are open cost nothing in impulses and still something in velocities: each step uses
+// whichever factorisation takes fewer operations for the contacts that press now, unless there is
+// no memory to keep both.
 //
 // A factorisation takes about n^2 operations for contacts that fill space. Large problems are
 // solved by GMRES instead, with overlapping parts as preconditioner (schwarz.c), in unknowns scaled
@@ -30,7 +32,8 @@
 struct FilNewtonStep {
     const FilSystem *s;
     FilBlockLu *lu;
-    FilPrimalStep *primal; // in velocities; NULL: in impulses
+    FilPrimalStep *primal; // in velocities; NULL: always in impulses
+    bool in_velocities;    // the last factorisation was
     int threads;
     const int64_t *block_at; // [n + 1] where the square block of i begins
     FilJacobian jacobian;
@@ -42,18 +45,20 @@ struct FilNewtonStep {
     FilGmres *gmres;
     FilPrimalStep *rescue; // where GMRES stagnates; NULL: out of reach
     double *scaled, *raw;  // [size] right-hand side and solution of GMRES; a vector on its way
+    double work, unit;     // operations of the last solve; of one with every contact pressed
 };
 
 enum {
     PRIMAL_FROM_FLOPS = 20000000
 }; // below, looking for the cheaper way costs more than it saves
 
-// How many times fewer operations a step in velocities must take. Open contacts cost nothing in
-// impulses: in a heap where half of them are open both ways took the same time at 9, and impulses
-// half of it at 4; where most press, velocities were 5 times faster at 15.
+// How many times fewer operations a step in velocities must take with all contacts, where one way
+// must be chosen for all steps: in a heap where half of them are open both took the same time at 9,
+// and impulses half of it at 4; where most press, velocities were 5 times faster at 15.
 enum { PRIMAL_GAIN = 6 };
+static const int64_t BOTH_BYTES = 1 << 26; // of the factors in impulses: up to there both are kept
 
-enum { GMRES_STEPS = 100 };
+enum { GMRES_STEPS = 100, GMRES_USUAL = 20 };
 static const int64_t ITERATE_FROM_FLOPS = 30000000000;   // of one factorisation in velocities
 static const int64_t RESCUE_UP_TO_FLOPS = 1000000000000; // of that, where GMRES stagnates
 static const double REDUCTION = 1e-2;                    // of the residual, by GMRES
@@ -121,8 +126,14 @@ static FilStatus choose_factorisation(FilNewtonStep *step, FilPrimalStep *primal
     if (compare && primal == NULL) {
         FIL_TRY(analyse_primal(step, arena, scratch, &primal, &primal_flops));
     }
-    if (compare && PRIMAL_GAIN * primal_flops < flops) {
-        return prepare_primal(step, primal, arena, scratch);
+    const bool both =
+        compare && primal_flops < flops && fil_block_lu_info(step->lu).bytes <= BOTH_BYTES;
+    if (both || (compare && PRIMAL_GAIN * primal_flops < flops)) {
+        FIL_TRY(prepare_primal(step, primal, arena, scratch));
+    }
+    if (step->primal != NULL && !both) {
+        step->lu = NULL;
+        return FIL_OK;
     }
     step->value = FIL_NEW(arena, double, s->W.at[s->W.start[s->n]]);
     if (step->value == NULL) {
@@ -153,11 +164,49 @@ static FilStatus choose_method(FilNewtonStep *step, FilArena *arena, FilArena *s
     return prepare_iterations(step, primal, GMRES_STEPS, arena, scratch);
 }
 
+// Operations of a solve by factorisation, in velocities and in impulses, as they are ordered now.
+static double primal_work(const FilNewtonStep *step) {
+    const FilStepCost cost = fil_primal_step_cost(step->primal);
+    return cost.factor + 2.0 * cost.solve;
+}
+
+static double dual_work(const FilNewtonStep *step) {
+    const FilBlockLuInfo info = fil_block_lu_info(step->lu);
+    return (double)info.flops + 2.0 * (double)info.nonzeros;
+}
+
+// Whether the next step is cheaper in velocities.
+static bool prefers_velocities(const FilNewtonStep *step) {
+    return step->primal != NULL && (step->lu == NULL || primal_work(step) < dual_work(step));
+}
+
+// Operations of a solve by so many steps of GMRES.
+static double iterated_work(const FilNewtonStep *step, int steps) {
+    const FilStepCost cost = fil_schwarz_cost(step->schwarz);
+    return cost.factor + (steps + 1) * (cost.solve + fil_system_product_work(step->s));
+}
+
+static void find_unit(FilNewtonStep *step) {
+    step->unit =
+        fil_system_product_work(step->s) + (step->schwarz != NULL ? iterated_work(step, GMRES_USUAL)
+                                            : prefers_velocities(step) ? primal_work(step)
+                                                                       : dual_work(step));
+}
+
+double fil_newton_step_work(const FilNewtonStep *step) {
+    return step->work;
+}
+
+double fil_newton_step_unit(const FilNewtonStep *step) {
+    return step->unit;
+}
+
 FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *arena,
                                  FilArena *scratch, FilNewtonStep **out) {
     FilNewtonStep *step;
     FIL_TRY(begin(s, threads, arena, &step));
     FIL_TRY(choose_method(step, arena, scratch));
+    find_unit(step);
     *out = step;
     return FIL_OK;
 }
@@ -171,6 +220,7 @@ FilStatus fil_newton_step_create_iterative(const FilSystem *s, int steps, int th
     FIL_TRY(begin(s, threads, arena, &step));
     FIL_TRY(analyse_primal(step, arena, scratch, &rescue, &flops));
     FIL_TRY(prepare_iterations(step, rescue, steps, arena, scratch));
+    find_unit(step);
     *out = step;
     return FIL_OK;
 }
@@ -327,10 +377,13 @@ static bool iterate(FilNewtonStep *step, const double *F, double *d) {
         }
     }
     scale_by_root(s, -1, step->raw, step->scaled);
-    (void)fil_gmres_solve(step->gmres, multiply, step, step->scaled, REDUCTION, step->scaled,
-                          &reached);
+    const int steps = fil_gmres_solve(step->gmres, multiply, step, step->scaled, REDUCTION,
+                                      step->scaled, &reached);
+    step->work = iterated_work(step, steps);
     if (!(reached <= STAGNATED) && step->rescue != NULL) { // or not a number
-        return factor_and_solve(step->rescue, &step->jacobian, F, d);
+        const bool found = factor_and_solve(step->rescue, &step->jacobian, F, d);
+        step->work += fil_primal_step_cost(step->rescue).factor;
+        return found;
     }
     scale_by_root(s, 1, step->scaled, step->known);
     fil_schwarz_apply(step->schwarz, step->known, step->raw);
@@ -343,22 +396,28 @@ static bool iterate(FilNewtonStep *step, const double *F, double *d) {
 }
 
 bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d) {
-    if (step->primal != NULL) {
-        return factor_and_solve(step->primal, &step->jacobian, F, d);
-    }
     if (step->schwarz != NULL) {
         return iterate(step, F, d);
     }
-    set_mask(step);
+    if (step->lu != NULL) {
+        set_mask(step);
+    }
+    step->in_velocities = prefers_velocities(step);
+    if (step->in_velocities) {
+        const bool found = factor_and_solve(step->primal, &step->jacobian, F, d);
+        step->work = primal_work(step);
+        return found;
+    }
     fil_parallel_ranges(step->s->n, 128, step->threads, fill_rows, step);
     fill_right_side(step, F, d);
     (void)fil_block_lu_factor(step->lu, step->value, NULL);
+    step->work = dual_work(step);
     return fil_block_lu_solve(step->lu, d);
 }
 
 bool fil_newton_step_again(FilNewtonStep *step, const double *F, double *d) {
     FIL_ASSERT(step->schwarz == NULL);
-    if (step->primal != NULL) {
+    if (step->in_velocities) {
         return fil_primal_step_solve(step->primal, &step->jacobian, F, true, d);
     }
     fill_right_side(step, F, d);
@@ -367,5 +426,5 @@ bool fil_newton_step_again(FilNewtonStep *step, const double *F, double *d) {
 
 int fil_newton_step_sign(const FilNewtonStep *step) {
     FIL_ASSERT(step->schwarz == NULL);
-    return step->primal != NULL ? 0 : fil_block_lu_sign(step->lu);
+    return step->in_velocities ? 0 : fil_block_lu_sign(step->lu);
 }

@@ -40,6 +40,15 @@ bool fil_newton_step_solve(FilNewtonStep *step, const double *F, double *d);
 /// only where steps are exact.
 bool fil_newton_step_again(FilNewtonStep *step, const double *F, double *d);
 
+/// What linear systems cost, in operations: a count, the same on every machine.
+typedef struct FilStepCost {
+    double factor, solve;
+} FilStepCost;
+
+/// Operations of the last solve, and of one with every contact pressed.
+double fil_newton_step_work(const FilNewtonStep *step);
+double fil_newton_step_unit(const FilNewtonStep *step);
+
 /// Sign of the determinant of the matrix of the last solve; 0 where it is not known.
 int fil_newton_step_sign(const FilNewtonStep *step);
 

@@ -52,6 +52,9 @@ FilStatus fil_primal_step_follow(FilPrimalStep *step, FilArena *arena, FilArena 
 /// Factor the matrix of J.
 void fil_primal_step_factor(FilPrimalStep *step, const FilJacobian *J);
 
+/// Operations of the factorisation in use, and of a solve with it.
+FilStepCost fil_primal_step_cost(const FilPrimalStep *step);
+
 /// d from F with the factors of J, refined once if asked. False when d is of no use.
 bool fil_primal_step_solve(FilPrimalStep *step, const FilJacobian *J, const double *F, bool refine,
                            double *d);

@@ -425,6 +425,11 @@ void fil_primal_step_factor(FilPrimalStep *step, const FilJacobian *J) {
     (void)fil_block_lu_factor(step->lu, pack(step), NULL);
 }
 
+FilStepCost fil_primal_step_cost(const FilPrimalStep *step) {
+    const FilBlockLuInfo info = fil_block_lu_info(step->lu);
+    return (FilStepCost){(double)info.flops, 2.0 * (double)info.nonzeros};
+}
+
 bool fil_primal_step_solve(FilPrimalStep *step, const FilJacobian *J, const double *F, bool refine,
                            double *d) {
     const FilPrimal *p = step->primal;

@@ -210,6 +210,7 @@ static Inner solve_inner(FilProximal *x, double wanted, int max_count, int *coun
         x->iterations++;
         const double begin = fil_seconds();
         const bool found = fil_newton_step_solve(x->step, x->F, x->d);
+        fil_island_count(x->task, fil_newton_step_work(x->step) + fil_system_product_work(x->s));
         x->seconds_factor += fil_seconds() - begin;
         if (!found) {
             return INNER_FAILED;
@@ -327,6 +328,10 @@ bool fil_proximal_move(FilProximal *x, double delta, double *r) {
     const Inner inner = solve_inner(x, wanted, MAX_MOVE, &count);
     memcpy(r, x->r, bytes);
     return inner == INNER_DONE || inner == INNER_SOLVED;
+}
+
+double fil_proximal_unit(const FilProximal *x) {
+    return fil_newton_step_unit(x->step);
 }
 
 FilNewtonStep *fil_proximal_step(FilProximal *x) {

@@ -21,6 +21,9 @@ void fil_proximal_run(FilProximal *x, double rho_factor, int limit, double *r,
 /// problem around r. False when Newton did not find it.
 bool fil_proximal_move(FilProximal *x, double delta, double *r);
 
+/// Operations of a Newton step with every contact pressed.
+double fil_proximal_unit(const FilProximal *x);
+
 /// Its linear system, for others to use between runs.
 FilNewtonStep *fil_proximal_step(FilProximal *x);
 

@@ -199,6 +199,16 @@ void fil_schwarz_factor(FilSchwarz *x, const FilJacobian *J, const int64_t *squa
     fil_parallel_for(x->part_count, x->threads, factor_part, x);
 }
 
+FilStepCost fil_schwarz_cost(const FilSchwarz *x) {
+    FilStepCost sum = {0.0, 0.0};
+    for (int k = 0; k < x->part_count; k++) {
+        const FilStepCost one = fil_primal_step_cost(x->part[k].step);
+        sum.factor += one.factor;
+        sum.solve += one.solve;
+    }
+    return sum;
+}
+
 static void apply_part(void *context, int item) {
     const FilSchwarz *x = context;
     Part *part = &x->part[item];

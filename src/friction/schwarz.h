@@ -18,6 +18,9 @@ FilStatus fil_schwarz_create(const FilSystem *s, int threads, FilArena *arena, F
 /// Factor the parts of the matrix of J. `square` says where the square block of a contact begins.
 void fil_schwarz_factor(FilSchwarz *x, const FilJacobian *J, const int64_t *square);
 
+/// Operations of the factorisations of all parts, and of an application.
+FilStepCost fil_schwarz_cost(const FilSchwarz *x);
+
 /// d := about A^-1 y.
 void fil_schwarz_apply(FilSchwarz *x, const double *y, double *d);
 

@@ -138,6 +138,7 @@ static void solve_island(void *context, int item) {
     fil_arena_reset(&memory->scratch);
 
     const double part_of = sqrt((double)count / whole->n), share = part_of * x->unit;
+    FilWork work = {0.0, 0.0};
     const FilIslandTask task = {.settings = x->settings,
                                 .scaled = x->settings->tolerance * share,
                                 .natural = x->settings->natural_tolerance > 0.0 && !x->rescaled
@@ -148,7 +149,8 @@ static void solve_island(void *context, int item) {
                                 .threads = x->inner_threads,
                                 .arena = &memory->arena,
                                 .scratch = &memory->scratch,
-                                .stop = &x->stop};
+                                .stop = &x->stop,
+                                .work = &work};
     FilSystem part = *whole;
     double *r = x->r;
     FilStatus status = FIL_OK;
@@ -175,6 +177,7 @@ static void solve_island(void *context, int item) {
         part.primal = primal;
     }
     x->status[island] = solve_system(&part, &task, r, &x->result[island]);
+    x->result[island].work = work.done;
     for (int m = 0; x->islands.count > 1 && m < count; m++) {
         memcpy(x->r + whole->offset[member[m]], r + part.offset[m],
                (size_t)fil_system_block_size(&part, m) * sizeof *r);
@@ -246,6 +249,7 @@ static void summarise(const Solve *x, bool lawful, FilFrictionInfo *info) {
     static const int severity[] = {
         [FIL_CONVERGED] = 0, [FIL_LIMIT] = 1, [FIL_STALLED] = 2, [FIL_NO_SOLUTION] = 3};
     const FilFrictionSettings *settings = x->settings;
+    double work = 0.0, unit = 0.0;
     info->outcome = FIL_CONVERGED;
     for (int k = 0; k < x->islands.count; k++) {
         const FilIslandResult *result = &x->result[k];
@@ -257,7 +261,10 @@ static void summarise(const Solve *x, bool lawful, FilFrictionInfo *info) {
         info->fallbacks += result->fallbacks;
         info->seconds.sweeps += result->seconds_sweeps;
         info->seconds.factor += result->seconds_factor;
+        work += result->work;
+        unit += result->unit;
     }
+    info->work = unit > 0.0 ? work / unit : 0.0;
     info->island_count = x->islands.count;
     info->largest_island = x->islands.count > 0
                                ? x->islands.start[x->order[0] + 1] - x->islands.start[x->order[0]]

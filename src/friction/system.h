@@ -100,6 +100,9 @@ void fil_scale_by_power(int size, int power, double *x);
 /// Wr = W r.
 void fil_system_multiply(const FilSystem *s, const double *r, double *Wr, int threads);
 
+/// Operations of a product with W, and of measuring what came of it.
+double fil_system_product_work(const FilSystem *s);
+
 /// u = W r + b.
 void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads);
 

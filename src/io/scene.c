@@ -130,6 +130,7 @@ static void copy_settings(FilSceneBuild *build) {
     settings->convex = (FilConvexSolver)spec->solver.convex;
     settings->tolerance = spec->solver.tolerance;
     settings->max_iterations = spec->solver.iterations;
+    settings->budget = spec->solver.budget;
     settings->facet_count = contact->facets;
     settings->warm_start = true;
     scene->output = (FilSceneOutput){

@@ -7,7 +7,9 @@
 #include "filum/stage.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "world/world.h"
 
@@ -26,6 +28,53 @@ static void note(FilOverlap *overlap, const FilContact *contact, bool swap) {
     }
 }
 
+static bool can_move(const FilContactSide *side) {
+    return side->kind == FIL_BODY_ROD || side->kind == FIL_BODY_RIGID;
+}
+
+// A contact couples with all others of its bodies. With k of them on a body its own matrix has
+// (3 k)^2 numbers, and the rows of the whole have as many.
+static void weigh(const FilScene *scene, const FilContact *contacts, int count, int *of_body,
+                  FilSceneOverlaps *out) {
+    for (int k = 0; k < count; k++) {
+        const FilContactSide *sides[2] = {&contacts[k].a, &contacts[k].b};
+        out->touching += contacts[k].gap <= 0.0;
+        for (int side = 0; side < 2 && contacts[k].gap <= 0.0; side++) {
+            if (can_move(sides[side])) {
+                of_body[sides[side]->index +
+                        (sides[side]->kind == FIL_BODY_RIGID ? scene->rod_count : 0)]++;
+            }
+        }
+    }
+    for (int body = 0; body < scene->rod_count + scene->body_count; body++) {
+        out->matrix_bytes += 2.0 * 9.0 * sizeof(double) * of_body[body] * of_body[body];
+    }
+}
+
+static FilStatus look_at(const FilScene *scene, const FilContact *contacts, int count,
+                         const FilAllocator *allocator, FilSceneOverlaps *out, FilError *error) {
+    const FilAllocator *a = allocator != NULL ? allocator : &fil_libc_allocator;
+    const size_t bytes = sizeof(int) * ((size_t)scene->rod_count + (size_t)scene->body_count + 1);
+    int *of_body = a->resize(a->user, NULL, 0, bytes);
+    if (of_body == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts", count);
+    }
+    memset(of_body, 0, bytes);
+    *out = (FilSceneOverlaps){.apart = {.count = 0}};
+    weigh(scene, contacts, count, of_body, out);
+    a->resize(a->user, of_body, bytes, 0);
+    for (int k = 0; k < count; k++) {
+        const FilContact *c = &contacts[k];
+        const bool first = c->a.kind == FIL_BODY_OBSTACLE, second = c->b.kind == FIL_BODY_OBSTACLE;
+        const double radius = fmin(first ? INFINITY : radius_of(scene, &c->a),
+                                   second ? INFINITY : radius_of(scene, &c->b));
+        if (-c->gap > PART * radius) {
+            note(first || second ? &out->inside : &out->apart, c, first);
+        }
+    }
+    return FIL_OK;
+}
+
 FilStatus fil_scene_overlaps(const FilScene *scene, int threads, const FilAllocator *allocator,
                              FilSceneOverlaps *out, FilError *error) {
     FilScene probe = *scene;
@@ -37,18 +86,9 @@ FilStatus fil_scene_overlaps(const FilScene *scene, int threads, const FilAlloca
     FIL_TRY(fil_stage_create(&probe, threads, NULL, allocator, &stage, error));
     FilStatus status = fil_world_find_contacts(fil_stage_world(stage), error);
     if (status == FIL_OK) {
-        *out = (FilSceneOverlaps){.apart = {.count = 0}};
         int count = 0;
         const FilContact *contacts = fil_world_contacts(fil_stage_world(stage), &count);
-        for (int k = 0; k < count; k++) {
-            const FilContact *c = &contacts[k];
-            const bool a = c->a.kind == FIL_BODY_OBSTACLE, b = c->b.kind == FIL_BODY_OBSTACLE;
-            const double radius = fmin(a ? INFINITY : radius_of(scene, &c->a),
-                                       b ? INFINITY : radius_of(scene, &c->b));
-            if (-c->gap > PART * radius) {
-                note(a || b ? &out->inside : &out->apart, c, a);
-            }
-        }
+        status = look_at(scene, contacts, count, allocator, out, error);
     }
     fil_stage_destroy(stage);
     return status;

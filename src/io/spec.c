@@ -494,6 +494,9 @@ static const FilField solver_fields[] = {
     FIELD(FilSolverSpec, tolerance, NUMBER, "of the scaled residual", POSITIVE, DEFAULT("1e-8")),
     FIELD(FilSolverSpec, iterations, COUNT, "at most; the solver's own limit when 0",
           BETWEEN(0, MAX_COUNT), DEFAULT("0")),
+    FIELD(FilSolverSpec, budget, NUMBER,
+          "auto: most work of a solve, in Newton steps with every contact pressed; 0: no limit",
+          NOT_NEGATIVE, DEFAULT("300")),
 };
 TABLE(solver, FilSolverSpec, "How the friction problem of a step is solved.");
 

@@ -249,6 +249,7 @@ typedef struct FilSolverSpec {
     int name, local, function, convex;
     double tolerance;
     int iterations;
+    double budget;
 } FilSolverSpec;
 
 typedef struct FilOutputSpec {

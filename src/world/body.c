@@ -1,9 +1,11 @@
 // body.c - rods and rigid bodies as the world sees them: see body.h.
 #include "body.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "math/band.h"
+#include "math/cholesky.h"
 #include "math/vector.h"
 #include "rigid/rigid.h"
 #include "rod/held.h"
@@ -27,17 +29,48 @@ static bool rod_solve_columns(const void *self, int count, double *x) {
     return fil_rod_solve_held_columns(self, count, x);
 }
 
+enum { DENSE_DOFS = 240 }; // of rods that know only P: so many velocities are few
+
 // Rows that hold ends make P singular.
 static int rod_matrix_width(const void *self) {
     const FilRod *rod = self;
     const double *factors;
-    return rod->table->factors != NULL && rod->row_count == 0 ? rod->table->factors(rod, &factors)
-                                                              : -1;
+    if (rod->row_count > 0) {
+        return -1;
+    }
+    return rod->table->factors != NULL    ? rod->table->factors(rod, &factors)
+           : rod->dof_count <= DENSE_DOFS ? rod->dof_count - 1
+                                          : -1;
 }
 
-static void rod_matrix(const void *self, double *band) {
+// The inverse of P, which the rod has by its products alone. Round-off counts as often as P is
+// badly conditioned; Newton's steps, for which this is, bear it.
+static void invert_solution(const FilRod *rod, double *band, double *work) {
+    const int n = rod->dof_count;
+    int first[DENSE_DOFS];
+    double *x = work + (ptrdiff_t)n * n;
+    memset(work, 0, sizeof(double) * (size_t)n * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        work[(ptrdiff_t)i * (n + 1)] = 1.0;
+    }
+    fil_rod_solve_held(rod, n, work);
+    fil_cholesky_factor_raised(n, work, first, DBL_EPSILON);
+    for (int i = 0; i < n; i++) {
+        memset(x, 0, sizeof(double) * (size_t)n);
+        x[i] = 1.0;
+        fil_cholesky_solve(n, work, first, x);
+        memset(band + (ptrdiff_t)i * n, 0, sizeof(double) * (size_t)n);
+        memcpy(band + (ptrdiff_t)i * n, x + i, sizeof(double) * (size_t)(n - i));
+    }
+}
+
+static void rod_matrix(const void *self, double *band, double *work) {
     const FilRod *rod = self;
     const double *factors;
+    if (rod->table->factors == NULL) {
+        invert_solution(rod, band, work);
+        return;
+    }
     const int width = rod->table->factors(rod, &factors);
     fil_band_restore(rod->dof_count, width, factors, band);
 }
@@ -135,8 +168,10 @@ static int rigid_matrix_width(const void *self) {
     return FIL_RIGID_DOF - 1;
 }
 
-static void rigid_matrix(const void *self, double *band) {
+// NOLINTNEXTLINE(readability-non-const-parameter): as all bodies have it
+static void rigid_matrix(const void *self, double *band, double *work) {
     const FilRigid *rigid = self;
+    (void)work;
     memset(band, 0, sizeof(double) * FIL_RIGID_DOF * FIL_RIGID_DOF);
     for (int i = 0; i < 3; i++) {
         band[FIL_RIGID_DOF * i] = rigid->mass;

@@ -23,10 +23,11 @@ typedef struct FilBodyTable {
     /// The same for the columns of x, [dof_count][count]. False, and nothing done, where that is no
     /// faster. NULL: never.
     bool (*solve_columns)(const void *self, int count, double *x);
-    /// P^-1 where it is a band matrix at hand: its half-width, or -1; and the matrix itself, where
-    /// that is not -1: row i holds the columns i .. i + width, [dof_count][width + 1].
+    /// P^-1 where it is a band matrix at hand, or small: its half-width, or -1; and the matrix
+    /// itself, where that is not -1: row i holds the columns i .. i + width,
+    /// [dof_count][width + 1]. `work` has room for as much, and for a row.
     int (*matrix_width)(const void *self);
-    void (*matrix)(const void *self, double *band);
+    void (*matrix)(const void *self, double *band, double *work);
     /// The step without contacts, as exactly as the body can. False when it did not converge.
     bool (*free_step)(void *self, double dt, double *velocity);
     /// Take the step with the velocity of its end. False when it leaves the range of numbers.

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "effort.h"
 #include "math/vector.h"
 #include "rod/rod.h"
 
@@ -113,9 +114,10 @@ FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *r
     FilFrictionSettings settings = fil_friction_settings_default();
     settings.tolerance = 1e-8;
     settings.thread_count = world->threads;
+    settings.warm_start = true; // at 0: it takes few Newton steps, the fewer the less overlaps
     FilFrictionSolution solution = {.r = p};
     FilFrictionInfo info;
-    FIL_TRY(fil_friction_solve(&normals, &settings, world->workspace, &solution, &info, error));
+    FIL_TRY(fil_effort_solve(world, &normals, &settings, &solution, &info, error));
     for (int a = 0; a < n; a++) {
         r[3 * (ptrdiff_t)active[a]] = step->dt * p[a];
     }

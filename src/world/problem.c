@@ -17,7 +17,7 @@
 #include "math/vec3.h"
 #include "math/vector.h"
 
-enum { VELOCITIES_FROM = 500 }; // contacts: below, factoring in impulses is cheap
+enum { VELOCITIES_FROM = 80 }; // contacts: below, factoring in impulses is cheap
 
 typedef struct Build {
     const FilWorld *world;

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "effort.h"
 #include "math/vec3.h"
 
 static const double largest_step = 10.0, smallest_step = 1e-7; // s
@@ -86,9 +87,14 @@ FilStatus fil_world_settle(FilWorld *world, const FilSettleSettings *settings, F
         bool taken;
         set_clocks(world, time - dt);
         const FilSpan span = {.end = time, .dt = dt, .share = dt / world->def.step};
+        fil_effort_begin(world);
         const FilStatus status =
             fil_world_try_step(world, &span, dt <= smallest_step, &step, &taken, error);
         set_clocks(world, time);
+        if (status == FIL_E_INTERRUPTED) { // the step was not taken
+            result->converged = false;
+            break;
+        }
         FIL_TRY(status);
         result->steps++;
         if (!taken) {

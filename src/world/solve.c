@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "effort.h"
 #include "math/vec3.h"
 #include "math/vector.h"
 #include "problem.h"
@@ -89,17 +90,21 @@ static FilFrictionSettings settings_of(const FilWorld *world) {
     return settings;
 }
 
-static void add_solve(const FilFrictionInfo *solve, bool counts, FilStepInfo *info) {
-    if (counts) {
-        info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
-        info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
-        info->residual.natural = fmax(info->residual.natural, solve->residual.natural);
-        info->residual.alart_curnier =
-            fmax(info->residual.alart_curnier, solve->residual.alart_curnier);
-    }
+// What every solve adds, taken or not.
+static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
     info->iterations += solve->iterations;
+    info->work += solve->work;
     info->island_count = solve->island_count;
     info->conditioning = solve->conditioning;
+}
+
+// The outcome of the solve whose answer is taken.
+static void add_outcome(const FilFrictionInfo *solve, FilStepInfo *info) {
+    info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
+    info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
+    info->residual.natural = fmax(info->residual.natural, solve->residual.natural);
+    info->residual.alart_curnier =
+        fmax(info->residual.alart_curnier, solve->residual.alart_curnier);
 }
 
 // How much the velocities of the bodies in contact changed since they were linearised, relative to
@@ -365,8 +370,7 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
     if (world->watch != NULL) {
         FIL_TRY(show_problem(world, step, &solving->rows, active, problem, solution.r, error));
     }
-    FIL_TRY(fil_friction_solve(problem, &settings, world->workspace, &solution, &solving->solve,
-                               error));
+    FIL_TRY(fil_effort_solve(world, problem, &settings, &solution, &solving->solve, error));
     for (int a = 0; a < active->count; a++) {
         int i = active->list[a];
         active->guessed[i] = true;
@@ -444,12 +448,12 @@ static FilStatus solve_problem(Solving *solving, FilError *error) {
     double start = fil_seconds();
     FIL_TRY(solve_active(solving, error));
     if (solving->problem.form == FIL_FORM_PRODUCT && solving->solve.outcome != FIL_CONVERGED) {
-        add_solve(&solving->solve, false, solving->info);
+        add_solve(&solving->solve, solving->info);
         FIL_TRY(fil_world_problem_build(world, solving->step, &solving->rows, active->list,
                                         active->count, &solving->problem, error));
         FIL_TRY(solve_active(solving, error));
     }
-    add_solve(&solving->solve, !solving->rough, solving->info);
+    add_solve(&solving->solve, solving->info);
     solving->info->seconds.friction += fil_seconds() - start;
     solving->rounds++;
     return FIL_OK;
@@ -504,6 +508,7 @@ static FilStatus solve_rounds(Solving *solving, bool *failed, FilError *error) {
         FIL_TRY(solve_problem(solving, error));
         FIL_TRY(look_back(solving, &next, error));
     }
+    add_outcome(&solving->solve, solving->info);
     fil_rows_gather(world, &solving->rows, solving->step->r, solving->step->push);
     return fil_world_correct(world, solving->step, &solving->rows, solving->active.list,
                              &solving->problem, error);

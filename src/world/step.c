@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "effort.h"
 #include "math/vec3.h"
 #include "math/vector.h"
 #include "passing.h"
@@ -668,9 +669,12 @@ static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilS
     Round round = {0};
     double start = fil_seconds();
     *taken = false;
+    FIL_TRY(fil_effort_look(world, error));
     FIL_TRY(begin_try(world, span, &step, woken, error));
     FIL_TRY(save_poses(world, &poses, error));
     info->seconds.collide += fil_seconds() - start;
+    const FilOutcome outcome = info->outcome; // of what stands
+    const FilResidual residual = info->residual;
     for (int k = 0; !*woken && !*taken; k++) {
         FIL_TRY(try_round(world, &step, poses, info, &round, error));
         bool fine = !round.failed && !round.violent && round.passed.count == 0;
@@ -678,7 +682,12 @@ static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilS
         round.mend = !fine && !round.failed && !round.violent && k < MAX_ROUNDS;
         *woken = round.woken;
         *taken = !round.woken && (fine || (last && !round.mend && !round.failed));
-        if (*woken || *taken) {
+        if (*taken) {
+            break;
+        }
+        info->outcome = outcome;
+        info->residual = residual;
+        if (*woken) {
             break;
         }
         restore_states(world, step.states);
@@ -763,8 +772,8 @@ static FilStatus take_parts(FilWorld *world, FilStepInfo *result, FilError *erro
     while (left > 0) {
         FilClock end = world->clock;
         const FilSpan span = fil_clock_span(world->def.step, depth, &end);
-        bool taken;
-        FIL_TRY(fil_world_try_step(world, &span, depth == deepest, result, &taken, error));
+        bool taken, last = depth == deepest || fil_effort_is_spent(world);
+        FIL_TRY(fil_world_try_step(world, &span, last, result, &taken, error));
         if (taken) {
             world->clock = end;
             result->substeps++;
@@ -794,6 +803,7 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
     double start = fil_seconds();
     int64_t kept;
     FIL_TRY(keep_state(world, &kept, error));
+    fil_effort_begin(world);
     FilStatus status = take_parts(world, result, error);
     if (status != FIL_OK) { // a part of it may be taken, something be woken, memory be used up
         (void)!fil_world_set_state(world, world->undo, kept, NULL); // all of it has its room

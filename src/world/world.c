@@ -25,11 +25,13 @@ const char *fil_friction_law_name(FilFrictionLaw law) {
 }
 
 FilWorldDef fil_world_def_default(void) {
+    FilFrictionSettings solver = fil_friction_settings_default();
+    solver.budget = FIL_WORLD_BUDGET;
     return (FilWorldDef){
         .step = 1e-3,
         .gravity = {0.0, 0.0, -9.81},
         .friction_default = -1.0,
-        .solver = fil_friction_settings_default(),
+        .solver = solver,
         .penalty_stiffness = 1e3,
         .slip_speed = 1e-3,
         .max_newton = 6,
@@ -408,6 +410,11 @@ void fil_world_name(const FilWorld *world, const FilBody *body, size_t size, cha
 void fil_world_watch_problems(FilWorld *world, FilProblemWatch *watch, void *user) {
     world->watch = watch;
     world->watch_user = user;
+}
+
+void fil_world_set_stop(FilWorld *world, bool (*stop)(void *user), void *user) {
+    world->stop = stop;
+    world->stop_user = user;
 }
 
 int fil_world_rod_count(const FilWorld *world) {

@@ -191,6 +191,11 @@ struct FilWorld {
     void *watch_user;
     int culprit; // body that refused the last step, or -1
 
+    bool (*stop)(void *user); // NULL: nobody asks for an end
+    void *stop_user;
+    bool stopping; // somebody did
+    double work;   // of the friction solves of the step in hand, in the unit of their budget
+
     FilClock clock;
     double time;  // s: what the clock shows
     double *undo; // the state that a step began with

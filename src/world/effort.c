@@ -1,0 +1,64 @@
+// effort.c - no step takes for ever: a budget of work, and an end on demand.
+//
+// The budget of one solve is FilWorldDef.solver.budget: B. All solves of a step together (rounds of
+// joining contacts, linearisations, corrections of overlaps, parts of a violent step) may take
+// STEP_SHARE B; when that is done each gets LEAST_SHARE B, enough for a solve that begins near its
+// end, and the step is not cut further. Work is counted in operations (friction/island.h), so that
+// every machine, on any number of threads, stops at the same iterate.
+#include "effort.h"
+
+#include <math.h>
+
+#include "base/error.h"
+
+static const double STEP_SHARE = 10.0, LEAST_SHARE = 0.05;
+
+// What the callback of a solve needs to know.
+typedef struct Watch {
+    FilWorld *world;
+    const FilFrictionSettings *settings; // what the user wants to hear
+} Watch;
+
+static bool wants_end(FilWorld *world) {
+    world->stopping = world->stopping || (world->stop != NULL && world->stop(world->stop_user));
+    return world->stopping;
+}
+
+static bool look_on(void *user, const FilFrictionProgress *progress) {
+    const Watch *watch = user;
+    const FilFrictionSettings *settings = watch->settings;
+    return !wants_end(watch->world) &&
+           (settings->on_iteration == NULL || settings->on_iteration(settings->user, progress));
+}
+
+void fil_effort_begin(FilWorld *world) {
+    world->stopping = false;
+    world->work = 0.0;
+}
+
+FilStatus fil_effort_look(FilWorld *world, FilError *error) {
+    return wants_end(world) ? fil_fail(error, FIL_E_INTERRUPTED,
+                                       "the step from %g s was interrupted", world->time)
+                            : FIL_OK;
+}
+
+bool fil_effort_is_spent(const FilWorld *world) {
+    const double budget = world->def.solver.budget;
+    return budget > 0.0 && world->work >= STEP_SHARE * budget;
+}
+
+FilStatus fil_effort_solve(FilWorld *world, const FilFrictionProblem *problem,
+                           const FilFrictionSettings *settings, FilFrictionSolution *solution,
+                           FilFrictionInfo *info, FilError *error) {
+    const double budget = world->def.solver.budget;
+    Watch watch = {world, settings};
+    FilFrictionSettings bounded = *settings;
+    bounded.budget =
+        fmax(fmin(budget, STEP_SHARE * budget - world->work), LEAST_SHARE * budget); // 0 stays 0
+    bounded.on_iteration = look_on;
+    bounded.user = &watch;
+    FIL_TRY(fil_effort_look(world, error));
+    FIL_TRY(fil_friction_solve(problem, &bounded, world->workspace, solution, info, error));
+    world->work += info->work;
+    return fil_effort_look(world, error);
+}
