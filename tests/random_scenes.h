@@ -269,6 +269,7 @@ static void put_events(SceneWriter *w, int joint_count) {
 }
 
 /// The scene of a seed, of so many steps, into `text` (SCENE_TEXT bytes).
+// NOLINTNEXTLINE(readability-non-const-parameter): it is written through the writer
 static void write_random_scene(uint64_t seed, int steps, char *text) {
     SceneWriter writer = {.random = fil_random_make(seed), .text = text};
     SceneWriter *w = &writer;

@@ -456,12 +456,12 @@ static void velocity_rows(void *context, int first, int last) {
     }
 }
 
-// NOLINTNEXTLINE(readability-non-const-parameter): u is written through the measure
 double fil_system_product_work(const FilSystem *s) {
     const double each = 100.0; // of a block: its law, and its rows where W is not stored
     return (s->has_blocks ? 2.0 * (double)s->W.at[s->W.start[s->n]] : 40.0 * s->size) + each * s->n;
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): u is written through the measure
 void fil_system_velocity(const FilSystem *s, const double *r, double *u, int threads) {
     s->delassus.reset(s->delassus.self, r);
     Velocity v = {s, r, u};
