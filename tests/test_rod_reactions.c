@@ -9,7 +9,7 @@ typedef struct Wrench {
 } Wrench;
 
 static Wrench react(const FilRod *rod, bool tip) {
-    Wrench wrench;
+    Wrench wrench = {{0.0}, {0.0}};
     fil_rod_reaction(rod, tip, wrench.force, wrench.moment);
     return wrench;
 }

@@ -76,7 +76,8 @@ static double compliance(const FilRod *rod, int k) {
 // mu -= S^+ C (compliance) rest and rest += C^T of it, again and again: small pivots give way.
 static void find_holding(const FilRod *rod, double *rest, double *mu) {
     const int n = rod->dof_count, m = rod->row_count;
-    double S[FIL_ROD_ROWS * FIL_ROD_ROWS], work[FIL_ROD_ROWS * FIL_ROD_ROWS], more[FIL_ROD_ROWS];
+    double S[FIL_ROD_ROWS * FIL_ROD_ROWS] = {0.0}, work[sizeof S / sizeof *S];
+    double more[FIL_ROD_ROWS];
     for (int i = 0; i < m; i++) {
         for (int j = 0; j < m; j++) {
             S[m * i + j] =

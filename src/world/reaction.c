@@ -98,9 +98,11 @@ static Push push_of(const FilWorld *world, int side) {
         return push_hand(world);
     }
     const FilJoint *joint = &world->joints[(side - contacts) / 2];
-    return joint->removed ? (Push){.rod = -1}
-                          : push_place(world, b ? &joint->b : &joint->a, b ? -1.0 : 1.0,
-                                       joint->force, joint->torque);
+    if (joint->removed) {
+        return (Push){.rod = -1};
+    }
+    return push_place(world, b ? &joint->b : &joint->a, b ? -1.0 : 1.0, joint->force,
+                      joint->torque);
 }
 
 static bool list_pushes(Pushes *pushes, FilArena *arena) {
