@@ -1,4 +1,4 @@
-// effort.c - no step takes for ever: a budget of work, and an end on demand.
+// effort.c - what a step may cost: a budget of friction work, and an end on demand.
 //
 // The budget of one solve is FilWorldDef.solver.budget: B. All solves of a step together (rounds of
 // joining contacts, linearisations, corrections of overlaps, parts of a violent step) may take
