@@ -28,6 +28,9 @@ typedef struct BenchOptions {
     double tol, local_tol, seconds; // below 0, 0: each benchmark has its own default
     bool json, quick, rivals;
     CliList scene;
+    bool torture, wild, tame, throws, resumes; // of torture
+    int cases, seed, model, only;              // cases, of which seed; model; one case alone
+    const char *save;                          // where its scene goes
 } BenchOptions;
 
 // Sums for a line through (log n, log seconds).
@@ -45,5 +48,9 @@ CliStatus bench_friction(const CliJobs *jobs, const BenchOptions *options);
 
 /// Scenes: the same.
 CliStatus bench_world(const BenchOptions *options);
+
+/// Random rods, and random worlds: what is wrong with how they move.
+CliStatus bench_torture_rods(const BenchOptions *options);
+CliStatus bench_torture_world(const BenchOptions *options);
 
 #endif

@@ -10,6 +10,7 @@
 #include "files.h"
 
 #include "filum/generate.h"
+#include "filum/rod.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -22,6 +23,11 @@ typedef BenchOptions Options;
 
 #define CHOICE(code, name, text) [BENCH_TABLE_##code] = {name, text},
 static const CliChoice tables[] = {BENCH_TABLES(CHOICE)};
+#undef CHOICE
+
+#define CHOICE(code, name, text) [code] = {name, text},
+static const CliChoice models[] = {
+    FIL_ROD_MODEL_TABLE(CHOICE)[FIL_ROD_MODEL_COUNT] = {"all", "all of them; the default"}};
 #undef CHOICE
 
 static const CliOption option_table[] = {
@@ -46,6 +52,18 @@ static const CliOption option_table[] = {
                      "solves of which the fastest counts; default 3"),
     CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
                      "of auto and world; default 1, 0 is as many as the machine offers"),
+    CLI_OPTION_FLAG("torture", torture, "of rods and world: random ones, and what is wrong"),
+    CLI_OPTION_FLAG("wild", wild,
+                    "torture of worlds: decades of everything; with tame the default"),
+    CLI_OPTION_FLAG("tame", tame, "torture of worlds: scenes as users write them"),
+    CLI_OPTION_FLAG("throws", throws, "torture of worlds: rods thrown on a floor, by model"),
+    CLI_OPTION_FLAG("resumes", resumes, "torture of worlds: going on from random moments"),
+    CLI_OPTION_COUNT("cases", "N", cases, 1, INT_MAX,
+                     "of a torture; default 1000 of each model, 200 worlds"),
+    CLI_OPTION_COUNT("seed", "S", seed, 0, INT_MAX, "of a torture; default 1"),
+    CLI_OPTION_CHOICE("model", "NAME", model, models, "of a torture of rods, and of throws"),
+    CLI_OPTION_COUNT("case", "K", only, 0, INT_MAX, "of a torture this one alone: shows its scene"),
+    CLI_OPTION_TEXT("save", "FILE", save, "where the scene of --case goes"),
 };
 
 // --- rivals --------------------------------------------------------------------------------------
@@ -111,7 +129,11 @@ static CliStatus run_rivals(const CliJobs *jobs, const BenchOptions *options) {
 }
 
 // The steps of the models, then the program that knows what else follows a curve.
-static CliStatus run_rods(const BenchOptions *options) {
+static CliStatus run_rods(BenchOptions *options) {
+    if (options->torture) {
+        options->cases = options->cases > 0 ? options->cases : 1000;
+        return bench_torture_rods(options);
+    }
     const CliStatus status = bench_rods(options->json, options->quick, options->threads);
     if (status != CLI_FINE || cli_is_interrupted()) {
         return status;
@@ -161,12 +183,18 @@ static CliStatus run_world(BenchOptions *options) {
     options->seconds = options->seconds > 0.0 ? options->seconds : options->quick ? 5.0 : 120.0;
     options->tol = options->tol >= 0.0 ? options->tol : 1e-5;
     cli_catch_interrupt();
-    return bench_world(options);
+    return options->torture ? bench_torture_world(options) : bench_world(options);
 }
 
 static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
-    BenchOptions options = {
-        .threads = 1, .repeat = 3, .sweeps = 1000, .tol = -1.0, .local_tol = 1e-4};
+    BenchOptions options = {.threads = 1,
+                            .repeat = 3,
+                            .sweeps = 1000,
+                            .tol = -1.0,
+                            .local_tol = 1e-4,
+                            .seed = 1,
+                            .model = FIL_ROD_MODEL_COUNT,
+                            .only = -1};
     const int operands = cli_parse(verb, argc, argv, &options);
     if (operands < 0) {
         return operands == -2 ? cli_flush() : CLI_BAD_COMMAND;
