@@ -180,7 +180,11 @@ static CliStatus run_friction(int operands, char **argv, BenchOptions *options) 
 }
 
 static CliStatus run_world(BenchOptions *options) {
-    options->seconds = options->seconds > 0.0 ? options->seconds : options->quick ? 5.0 : 120.0;
+    options->torture =
+        options->torture || options->wild || options->tame || options->throws || options->resumes;
+    const double patience = options->torture ? 10.0 : options->quick ? 5.0 : 120.0;
+    options->seconds = options->seconds > 0.0 ? options->seconds : patience;
+    options->cases = options->cases > 0 ? options->cases : 200;
     options->tol = options->tol >= 0.0 ? options->tol : 1e-5;
     cli_catch_interrupt();
     return options->torture ? bench_torture_world(options) : bench_world(options);

@@ -64,4 +64,74 @@ bool fil_torture_is_sentence(const char *text);
 /// The seed of case `k` of a series.
 uint64_t fil_torture_seed(uint64_t series, int k);
 
+// --- worlds --------------------------------------------------------------------------------------
+
+// One table: what may be wrong with the run of a scene.
+#define FIL_WORLD_FAULT_TABLE(X)                                                                  \
+    X(FIL_WORLD_REFUSED, "refused", "the scene, or an event of it, was refused, and told why")    \
+    X(FIL_WORLD_OVERLAPS, "overlaps", "it overlaps at the start, and was set aside")              \
+    X(FIL_WORLD_EXPLODED, "exploded", "a step left the range of numbers, or made 1e6 m/s")        \
+    X(FIL_WORLD_HUNG, "hung", "a step, or the run, used up what it may take")                     \
+    X(FIL_WORLD_PASSED, "passed", "something passed through something else, and nobody was told") \
+    X(FIL_WORLD_MISSED, "missed", "the same, and it was told: missed_count")                      \
+    X(FIL_WORLD_UNCONVERGED, "unconverged", "steps that said that they did not converge")         \
+    X(FIL_WORLD_UNNAMED, "unnamed", "a step called converged whose forces break the law")         \
+    X(FIL_WORLD_ELASTIC, "elastic", "a step called converged whose rods are out of balance")      \
+    X(FIL_WORLD_GAINED, "gained", "a step gained more than 1 % of the energy, from nowhere")      \
+    X(FIL_WORLD_DIFFERS, "differs", "going on from a checkpoint gave other bits")                 \
+    X(FIL_WORLD_SPEECHLESS, "speechless", "something was refused or failed without a good sentence")
+
+enum { FIL_WORLD_FAULT_TABLE(FIL_TORTURE_ENUM) FIL_WORLD_FAULT_COUNT };
+
+const char *fil_world_fault_name(int fault);
+const char *fil_world_fault_text(int fault);
+
+// What kinds of scenes there are; THROW + model: a rod of that model thrown on a floor.
+typedef enum FilTortureKind {
+    FIL_TORTURE_WILD,
+    FIL_TORTURE_TAME,
+    FIL_TORTURE_THROW,
+} FilTortureKind;
+
+/// What a run may take. `stop` (may be NULL) is asked as that of fil_world_set_stop().
+typedef struct FilTortureLimits {
+    int64_t looks; // most times that a step may ask whether it shall end; 0: no limit
+    int steps;     // most steps; 0: all of the scene
+    bool (*stop)(void *user);
+    void *user;
+} FilTortureLimits;
+
+/// What came of a random world.
+typedef struct FilWorldTorture {
+    unsigned faults;         // 1 << FIL_WORLD_...
+    int steps, planned;      // taken, and of the scene
+    int fault_step;          // the first that had a fault other than being refused; 0: none
+    int unconverged, missed; // steps
+    int most_substeps;       // of a step
+    int64_t substeps, iterations, contacts; // of all steps; of the friction solver; in reach
+    int64_t most_looks;                     // of a step
+    int dofs;                               // unknowns of all rods and bodies
+    double work;      // of all steps: parts, and Newton steps of their friction solves
+    double most_work; // of a step
+    double gain;      // worst in a step, of the energy at the start; where nothing does work
+    double overlap;   // m: deepest, ever
+    bool closed;      // nothing does work on it: its energy was looked at
+    FilError error;   // of what was refused, or of the step that failed
+    char what[240];   // what passed, or what was not named
+} FilWorldTorture;
+
+/// The scene of a random world, into text[FIL_SCENE_TEXT]. Meshes of wild scenes are in cube.obj,
+/// whose text is fil_torture_cube(), beside it.
+void fil_torture_world_scene(FilTortureKind kind, uint64_t seed, char *text);
+const char *fil_torture_cube(void);
+
+/// Read a scene as if it came from the file `where`, run it on one thread and look at every step.
+FilWorldTorture fil_torture_world(const char *where, const char *text,
+                                  const FilTortureLimits *limits);
+
+/// Run a scene, keep what a checkpoint keeps after some of its steps, drawn from `seed`, and go on
+/// from there in a world that is made anew: all that follows must be the same to the bit.
+FilWorldTorture fil_torture_resume(const char *where, const char *text, uint64_t seed,
+                                   const FilTortureLimits *limits);
+
 #endif

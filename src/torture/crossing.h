@@ -1,0 +1,20 @@
+#ifndef FIL_TORTURE_CROSSING_H
+#define FIL_TORTURE_CROSSING_H
+
+// Did something pass through something else between two frames? Brute force, by other means than
+// the swept check of the library (crossing.c).
+
+#include "filum/record.h"
+#include "filum/scene.h"
+
+typedef struct FilCrossing FilCrossing;
+
+/// Prepare to compare frames of a scene; NULL: no memory.
+FilCrossing *fil_crossing_create(const FilScene *scene, const FilResultDef *def);
+void fil_crossing_destroy(FilCrossing *crossing);
+
+/// Compare the frame with the one before it (the first is kept alone). True where something passed
+/// through something else; `what` (240 bytes) then says what.
+bool fil_crossing_look(FilCrossing *crossing, const FilFrame *frame, char *what);
+
+#endif
