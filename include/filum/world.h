@@ -171,22 +171,26 @@ typedef struct FilStepSeconds {
 
 /// What came of a step.
 typedef struct FilStepInfo {
-    FilOutcome outcome;   ///< the worst of the friction solves whose answers the step took
+    /// The worst of the friction solves whose answers the step took; FIL_LIMIT where max_newton
+    /// linearisations left rods out of balance: elastic_residual above 3e-2.
+    FilOutcome outcome;
     FilResidual residual; ///< the worst of them
     int contact_count;    ///< of the last solve
     int active_count;     ///< with an impulse
     int iterations;       ///< of the friction solver, all solves together
     double work;          ///< of these solves, in the unit of their budget; not kept in results
     int island_count;
-    double conditioning;     ///< nu = 3 contacts / degrees of freedom of what they touch
-    int newton_count;        ///< linearisations of elasticity, at most in a part of the step
-    double elastic_residual; ///< what they left, relative to the momenta (0: all steps are linear)
-    int substeps;            ///< 1 unless the step was too violent
-    int added_count;         ///< pairs that the swept check found, solved again
-    int missed_count;        ///< of them not mended: 0 unless max_halvings was reached
-    int asleep_count;        ///< bodies that sleep after the step
-    double penetration;      ///< m, deepest overlap when the step began
-    double dissipated;       ///< J, by friction and impact
+    double conditioning; ///< nu = 3 contacts / degrees of freedom of what they touch
+    int newton_count;    ///< linearisations of elasticity, at most in a part of the step
+    /// How much the last of them changed the velocities, relative to the largest: what is left is
+    /// about its square (0: all steps are linear).
+    double elastic_residual;
+    int substeps;       ///< 1 unless the step was too violent
+    int added_count;    ///< pairs that the swept check found, solved again
+    int missed_count;   ///< of them not mended: 0 unless max_halvings was reached
+    int asleep_count;   ///< bodies that sleep after the step
+    double penetration; ///< m, deepest overlap when the step began
+    double dissipated;  ///< J, by friction and impact
     FilStepSeconds seconds;
 } FilStepInfo;
 

@@ -1,6 +1,8 @@
 // crossing.c - did something pass through something else between two frames?
 //
-// Points move on straight lines from frame to frame.
+// Points move on straight lines from frame to frame, where a step was not done in parts. Else
+// nobody knows their way: centrelines that cross on straight ones did so perhaps (a tip may have
+// gone around the other one), and of solids only what is inside at the end counts.
 //
 // Centrelines among themselves. Segments a0 a1 and b0 b1 that move linearly lie in one plane where
 // det(a1 - a0, b0 - a0, b1 - a0), a cubic in time, is 0. Its sign is sampled, its roots bisected;
@@ -37,7 +39,7 @@ struct FilCrossing {
     Solid *solids; // [obstacle_count + body_count] of the scene
     int solid_count;
     double *before, *now; // [3 point_count + 12 solid_count]: points; places and axes of the solids
-    bool begun;
+    bool begun, straight;
 };
 
 // --- frames --------------------------------------------------------------------------------------
@@ -298,7 +300,7 @@ static bool came_in(const FilCrossing *crossing, int solid, const double before[
     if (depth_of(shape, a, thick) > core) {
         return false; // it was in already
     }
-    if (shape->kind == FIL_SHAPE_PLANE) {
+    if (shape->kind == FIL_SHAPE_PLANE || !crossing->straight) {
         return depth_of(shape, b, thick) > core;
     }
     fil_subtract3(b, a, way);
@@ -363,36 +365,51 @@ static bool body_enters(const FilCrossing *crossing, int body, int solid, char *
     return true;
 }
 
-bool fil_crossing_look(FilCrossing *crossing, const FilFrame *frame, char *what) {
+// Whether a centreline crossed another one, or itself.
+static bool any_lines_cross(const FilCrossing *crossing, char *what) {
     const FilResultDef *def = crossing->def;
-    keep_frame(crossing, frame);
-    if (!crossing->begun) {
-        crossing->begun = true;
-        return false;
-    }
     for (int i = 0; i < def->line_count; i++) {
         for (int j = i; j < def->line_count; j++) {
             const FilResultLine *x = &def->lines[i], *y = &def->lines[j];
             const bool self = x->rod == y->rod;
-            if (self ? crossing->scene->rods[x->rod].self_contact
-                     : !are_joined(crossing->scene, x->rod, y->rod, -1, -1)) {
-                if (lines_cross(crossing, x, y, what)) {
-                    return true;
-                }
-            }
-        }
-        for (int k = 0; k < crossing->solid_count; k++) {
-            if (line_enters(crossing, &def->lines[i], k, what)) {
+            if ((self ? crossing->scene->rods[x->rod].self_contact
+                      : !are_joined(crossing->scene, x->rod, y->rod, -1, -1)) &&
+                lines_cross(crossing, x, y, what)) {
                 return true;
             }
         }
     }
-    for (int body = 0; body < crossing->scene->body_count; body++) {
-        for (int k = 0; k < crossing->solid_count; k++) {
+    return false;
+}
+
+static bool any_enters(const FilCrossing *crossing, char *what) {
+    for (int k = 0; k < crossing->solid_count; k++) {
+        for (int i = 0; i < crossing->def->line_count; i++) {
+            if (line_enters(crossing, &crossing->def->lines[i], k, what)) {
+                return true;
+            }
+        }
+        for (int body = 0; body < crossing->scene->body_count; body++) {
             if (body_enters(crossing, body, k, what)) {
                 return true;
             }
         }
     }
     return false;
+}
+
+FilCrossed fil_crossing_look(FilCrossing *crossing, const FilFrame *frame, bool straight,
+                             char *what) {
+    keep_frame(crossing, frame);
+    crossing->straight = straight;
+    if (!crossing->begun) {
+        crossing->begun = true;
+        return FIL_CROSSED_NOTHING;
+    }
+    if (any_enters(crossing, what)) {
+        return FIL_CROSSED;
+    }
+    return !any_lines_cross(crossing, what) ? FIL_CROSSED_NOTHING
+           : straight                       ? FIL_CROSSED
+                                            : FIL_CROSSED_PERHAPS;
 }

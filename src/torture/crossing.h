@@ -13,8 +13,16 @@ typedef struct FilCrossing FilCrossing;
 FilCrossing *fil_crossing_create(const FilScene *scene, const FilResultDef *def);
 void fil_crossing_destroy(FilCrossing *crossing);
 
-/// Compare the frame with the one before it (the first is kept alone). True where something passed
-/// through something else; `what` (240 bytes) then says what.
-bool fil_crossing_look(FilCrossing *crossing, const FilFrame *frame, char *what);
+typedef enum FilCrossed {
+    FIL_CROSSED_NOTHING,
+    FIL_CROSSED_PERHAPS, // centrelines cross if they went straight, and nobody knows whether
+    FIL_CROSSED,
+} FilCrossed;
+
+/// Compare the frame with the one before it (the first is kept alone): did something pass through
+/// something else? `what` (240 bytes) then says what. `straight`: from frame to frame every point
+/// went on a line, as it does in a step that was not done in parts.
+FilCrossed fil_crossing_look(FilCrossing *crossing, const FilFrame *frame, bool straight,
+                             char *what);
 
 #endif

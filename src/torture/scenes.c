@@ -150,7 +150,7 @@ static void put_rod_shape(FilSceneWriter *w, const Drawn *d, const Line *line, c
         const double turn = (d->wild ? spread(w, 0.01, 6.0) : pick(w, 0.0, 1.0)) / line->length;
         put(w, ",\n   \"natural\": {\"curvature\": [%.7g, %.7g], \"twist\": %.7g}",
             pick(w, -turn, turn), pick(w, -turn, turn), pick(w, -turn, turn));
-        put(w, "%s", chance(w, 0.5) ? ", \"start\": \"straight\"" : "");
+        put(w, "%s", d->wild && chance(w, 0.5) ? "" : ", \"start\": \"straight\"");
     }
     if (!chain && d->wild && chance(w, 0.1)) {
         put(w, ", \"section\": {\"kind\": \"elliptic\", \"radii\": [%.7g, %.7g]}", radius,
@@ -203,13 +203,20 @@ static void put_rod(FilSceneWriter *w, Drawn *d, int index, Line *line) {
     put(w, "}");
 }
 
-// A body in a layer of its own, or at the tip of a rod that it is joined to.
-static void put_body(FilSceneWriter *w, Drawn *d, int index, const double *at) {
-    const double z = at != NULL ? at[2] : next_layer(d);
+// A body in a layer of its own, or beyond the tip of the rod that it is joined to: `arm`, which it
+// sets, is where its centre is as seen from there, so far that nothing of it reaches the rod.
+static void put_body(FilSceneWriter *w, Drawn *d, int index, const Line *line, double arm[3]) {
+    const double z = line != NULL ? line->at[2] : next_layer(d);
+    const double size = d->size * pick(w, 0.1, 0.25);
     put(w, "%s\n  {\"name\": \"b%d\", \"material\": \"hard\", ", index > 0 ? "," : "", index);
-    put_shape(w, d, d->size * pick(w, 0.1, 0.25));
+    put_shape(w, d, size);
     put(w, ", ");
-    if (at != NULL) {
+    if (line != NULL) {
+        double at[3];
+        for (int k = 0; k < 3; k++) {
+            arm[k] = 0.95 * size * line->along[k];
+            at[k] = line->at[k] + line->length * line->along[k] + arm[k];
+        }
         put_point(w, "at", at[0], at[1], at[2]);
     } else {
         put_point(w, "at", d->size * pick(w, -0.3, 0.3), d->size * pick(w, -0.3, 0.3), z);
@@ -225,11 +232,14 @@ static void put_body(FilSceneWriter *w, Drawn *d, int index, const double *at) {
 
 // --- links and changes ---------------------------------------------------------------------------
 
-static void put_joints(FilSceneWriter *w, Drawn *d, const Line *lines, int jointed) {
+static void put_joints(FilSceneWriter *w, Drawn *d, const Line *lines, int jointed,
+                       double arms[][3]) {
     put(w, ",\n \"joints\": [");
     for (int k = 0; k < jointed; k++) { // body k hangs at the tip of rod k
-        put(w, "%s{\"kind\": \"%s\", \"a\": {\"rod\": \"r%d\"}, \"b\": {\"body\": \"b%d\"}}",
+        put(w, "%s{\"kind\": \"%s\", \"a\": {\"rod\": \"r%d\"}, \"b\": {\"body\": \"b%d\", ",
             k > 0 ? ", " : "", chance(w, 0.6) ? "pinned" : "clamped", k, k);
+        put_point(w, "at", -arms[k][0], -arms[k][1], -arms[k][2]);
+        put(w, "}}");
     }
     d->joints = jointed;
     if (d->rods > jointed && chance(w, d->wild ? 0.3 : 0.1)) { // a tip at a place
@@ -303,6 +313,7 @@ static void put_head(FilSceneWriter *w, Drawn *d) {
 static void write_world(FilSceneWriter *w, bool wild) {
     enum { MOST = 6 };
     Line lines[MOST];
+    double arms[MOST][3];
     Drawn d = {.wild = wild};
     put_head(w, &d);
     d.rods = below(w, MOST);
@@ -317,14 +328,10 @@ static void write_world(FilSceneWriter *w, bool wild) {
     const int jointed = most > 0 && chance(w, wild ? 0.35 : 0.2) ? 1 + below(w, most) : 0;
     put(w, "],\n \"bodies\": [");
     for (int k = 0; k < d.bodies; k++) {
-        double tip[3];
-        for (int j = 0; j < 3 && k < jointed; j++) {
-            tip[j] = lines[k].at[j] + lines[k].length * lines[k].along[j];
-        }
-        put_body(w, &d, k, k < jointed ? tip : NULL);
+        put_body(w, &d, k, k < jointed ? &lines[k] : NULL, arms[k]);
     }
     put(w, "]");
-    put_joints(w, &d, lines, jointed);
+    put_joints(w, &d, lines, jointed, arms);
     put_events(w, &d);
     put(w, "}\n");
 }

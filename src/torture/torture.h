@@ -73,7 +73,8 @@ uint64_t fil_torture_seed(uint64_t series, int k);
     X(FIL_WORLD_EXPLODED, "exploded", "a step left the range of numbers, or made 1e6 m/s")        \
     X(FIL_WORLD_HUNG, "hung", "a step, or the run, used up what it may take")                     \
     X(FIL_WORLD_PASSED, "passed", "something passed through something else, and nobody was told") \
-    X(FIL_WORLD_MISSED, "missed", "the same, and it was told: missed_count")                      \
+    X(FIL_WORLD_PERHAPS, "perhaps", "rods may have passed, in a step done in parts")              \
+    X(FIL_WORLD_MISSED, "missed", "something passed, and it was told: missed_count")              \
     X(FIL_WORLD_UNCONVERGED, "unconverged", "steps that said that they did not converge")         \
     X(FIL_WORLD_UNNAMED, "unnamed", "a step called converged whose forces break the law")         \
     X(FIL_WORLD_ELASTIC, "elastic", "a step called converged whose rods are out of balance")      \
@@ -97,6 +98,7 @@ typedef enum FilTortureKind {
 typedef struct FilTortureLimits {
     int64_t looks; // most times that a step may ask whether it shall end; 0: no limit
     int steps;     // most steps; 0: all of the scene
+    bool anyway;   // run scenes that overlap at the start, too
     bool (*stop)(void *user);
     void *user;
 } FilTortureLimits;
