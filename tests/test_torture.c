@@ -9,36 +9,115 @@
 // clock.
 #include "filum/filum.h"
 
-#include <stdlib.h>
-
 #include "check.h"
-#include "torture/crossing.h"
 #include "torture/torture.h"
 #include "torture/writer.h"
 
 static char text[FIL_SCENE_TEXT];
 
+// --- what is wrong is seen -----------------------------------------------------------------------
+
+// Explicit steps that are far too long gain energy, whoever takes them.
+static void a_rod_that_gains_energy_is_found(void) {
+    const char *scene =
+        "{\"duration\": 1, \"step\": 2e-5, \"rods\": [{\"model\": \"corde\", \"length\": 0.1, "
+        "\"step_kind\": \"explicit\", \"natural\": {\"curvature\": [20, 0]}, "
+        "\"start\": \"straight\"}]}";
+    const FilRodTorture rod = fil_torture_rod("explicit", scene);
+    CHECK((rod.faults & (1U << FIL_ROD_GAINED | 1U << FIL_ROD_FAILED)) != 0);
+    CHECK(rod.fault_step > 0);
+}
+
+// A refusal is told, and is a fault of its own.
+static void a_rod_that_is_refused_says_why(void) {
+    const FilRodTorture rod =
+        fil_torture_rod("refused", "{\"duration\": 1, \"rods\": [{\"radius\": -1}]}");
+    CHECK(rod.faults == 1U << FIL_ROD_REFUSED && strstr(rod.error.text, "radius") != NULL);
+    CHECK(!fil_torture_is_sentence("GJ = -nan; it must be positive"));
+    CHECK(!fil_torture_is_sentence(""));
+    CHECK(fil_torture_is_sentence("radius is -1; it must be positive and finite"));
+}
+
+static FilWorldTorture run_scene(const char *scene, int64_t looks) {
+    const FilTortureLimits limits = {.looks = looks};
+    return fil_torture_world("test", scene, &limits);
+}
+
+// Springs that are far too soft let everything pass.
+static void what_passes_through_is_found(void) {
+#define FAST                                                                                 \
+    "\"duration\": 0.02, \"step\": 0.001, \"gravity\": [0, 0, 0], \"friction_default\": 0, " \
+    "\"materials\": {\"m\": {}}, \"contact\": {\"kind\": \"penalty\", \"stiffness\": 1e-6, " \
+    "\"sweep\": false, \"substeps\": 0}, "
+#define ROD_AT(z, way, v)                                                           \
+    "{\"model\": \"der\", \"radius\": 1e-3, \"length\": 0.2, \"root\": {\"at\": " z \
+    ", \"along\": " way ", \"held\": \"free\"}, \"velocity\": " v "}"
+    static const char *const through[] = {
+        "{" FAST "\"rods\": [" ROD_AT("[-0.1, 0, 0.1]", "[1, 0, 0]", "[0, 0, -30]") ", " ROD_AT(
+            "[0, -0.1, 0]", "[0, 1, 0]", "[0, 0, 0]") "]}",
+        "{" FAST "\"rods\": [" ROD_AT(
+            "[-0.1, 0, 0.1]", "[1, 0, 0]",
+            "[0, 0, -30]") "], \"obstacles\": [{\"shape\": \"box\", \"size\": [0.1, 0.1, 0.002]}]}",
+        "{" FAST "\"rods\": [" ROD_AT(
+            "[-0.1, 0, 0.1]", "[1, 0, 0]",
+            "[0, 0, -30]") "], \"obstacles\": [{\"shape\": \"capsule\", \"radius\": 0.002, "
+                           "\"length\": 0.1, \"turn\": [0, 0, 1]}]}",
+    };
+    for (size_t k = 0; k < sizeof through / sizeof *through; k++) {
+        const FilWorldTorture world = run_scene(through[k], 0);
+        CHECK((world.faults & 1U << FIL_WORLD_PASSED) != 0);
+        CHECK(world.fault_step > 1 && world.what[0] != '\0');
+    }
+    // beside each other nothing passes
+    const FilWorldTorture beside = run_scene(
+        "{" FAST "\"rods\": [" ROD_AT("[-0.1, 0, 0.1]", "[1, 0, 0]", "[0, 0, -30]") ", " ROD_AT(
+            "[0, 0.05, 0]", "[0, 1, 0]", "[0, 0, 0]") "]}",
+        0);
+    CHECK(beside.faults == 0 && beside.steps == 20 && beside.closed);
+#undef FAST
+#undef ROD_AT
+}
+
+// Springs that push overlaps apart, taken explicitly, are no friend of energy; nor of time.
+static void worlds_that_gain_energy_or_take_too_long_are_found(void) {
+    const char *scene =
+        "{\"duration\": 0.1, \"step\": 0.002, \"friction_default\": 0.3, \"materials\": {\"m\": "
+        "{}}, "
+        "\"contact\": {\"kind\": \"penalty\", \"stiffness\": 1e5}, \"obstacles\": [{\"shape\": "
+        "\"plane\"}], \"bodies\": [{\"shape\": \"sphere\", \"radius\": 0.01, \"at\": [0, 0, "
+        "0.0101], "
+        "\"velocity\": [0, 0, -1]}]}";
+    FilWorldTorture world = run_scene(scene, 0);
+    CHECK((world.faults & 1U << FIL_WORLD_GAINED) != 0 && world.gain > 1.0);
+    world =
+        run_scene("{\"duration\": 0.1, \"friction_default\": 0.3, \"materials\": {\"m\": {}}, "
+                  "\"obstacles\": [{\"shape\": \"plane\"}], \"bodies\": [{\"shape\": \"sphere\", "
+                  "\"radius\": 0.01, \"at\": [0, 0, 0.01]}]}",
+                  1);
+    CHECK(world.faults == 1U << FIL_WORLD_HUNG && world.fault_step == 1);
+}
+
 // --- rods ----------------------------------------------------------------------------------------
 
 #define ROD(fault) (1U << FIL_ROD_##fault)
 
-// What holds for every rod: it is made, or told why not; what is written of it is a number; who
-// fails says why.
-static const unsigned of_all_rods = ROD(REFUSED) | ROD(INFINITE) | ROD(SPEECHLESS);
+// What holds for every rod: it is made; who fails says why.
+static const unsigned of_all_rods = ROD(REFUSED) | ROD(SPEECHLESS);
 
 // One row a model: how many rods, and what must not happen to any of them beside that. The whole
 // promise is
-//     ROD(FAILED) | ROD(GAINED) | ROD(LINEAR) | ROD(ANGULAR) | ROD(ASTRAY) | ROD(SLOW)
+//     ROD(FAILED) | ROD(INFINITE) | ROD(GAINED) | ROD(LINEAR) | ROD(ANGULAR) | ROD(ASTRAY) |
+//     ROD(SLOW)
 // for 2000 rods of each model.
 static const struct {
     int count;
     unsigned never;
 } rod_promises[FIL_ROD_MODEL_COUNT] = {
-    [FIL_ROD_HELIX] = {60, 0},
-    [FIL_ROD_CLOTHOID] = {30, 0},
-    [FIL_ROD_DER] = {2000, ROD(FAILED) | ROD(LINEAR) | ROD(SLOW)},
-    [FIL_ROD_CORDE] = {2000, ROD(FAILED) | ROD(SLOW)},
-    [FIL_ROD_CHAIN] = {2000, ROD(FAILED) | ROD(SLOW)},
+    [FIL_ROD_HELIX] = {40, ROD(INFINITE)},
+    [FIL_ROD_CLOTHOID] = {20, ROD(INFINITE)},
+    [FIL_ROD_DER] = {2000, ROD(INFINITE) | ROD(ASTRAY) | ROD(SLOW)},
+    [FIL_ROD_CORDE] = {2000, ROD(FAILED) | ROD(INFINITE) | ROD(ASTRAY) | ROD(SLOW)},
+    [FIL_ROD_CHAIN] = {2000, ROD(FAILED) | ROD(ASTRAY) | ROD(SLOW)},
 };
 
 static void check_rods(FilRodModel model) {
@@ -102,8 +181,8 @@ static const struct {
     unsigned never;
     double gain;
 } world_promises[] = {
-    {"wild", FIL_TORTURE_WILD, 40, 0, 0.0},
-    {"tame", FIL_TORTURE_TAME, 60, WORLD(REFUSED) | WORLD(PASSED), 0.0},
+    {"wild", FIL_TORTURE_WILD, 25, WORLD(ELASTIC), 0.0},
+    {"tame", FIL_TORTURE_TAME, 60, WORLD(REFUSED) | WORLD(PASSED) | WORLD(ELASTIC), 0.0},
     {"throw-helix", FIL_TORTURE_THROW + FIL_ROD_HELIX, 20, WORLD(EXPLODED) | WORLD(PASSED),
      HUGE_VAL},
     {"throw-clothoid", FIL_TORTURE_THROW + FIL_ROD_CLOTHOID, 20, WORLD(EXPLODED) | WORLD(PASSED),
@@ -150,7 +229,7 @@ static void random_worlds_keep_what_they_promise(void) {
 
 static void random_worlds_go_on_to_the_bit(void) {
     const FilTortureLimits limits = {.looks = MOST_LOOKS};
-    for (int k = 0; k < 60; k++) {
+    for (int k = 0; k < 30; k++) {
         char where[128];
         const bool wild = k % 2 == 0;
         const uint64_t seed = fil_torture_seed(2, k);
@@ -184,8 +263,8 @@ static const struct {
     {"wood-on-foam", 0, WORLD(EXPLODED) | WORLD(GAINED) | WORLD(MISSED), INT32_MAX},
     {"line-load", 0, WORLD(EXPLODED), INT32_MAX},
     {"pulled-knot", 0, WORLD(EXPLODED), INT32_MAX},
-    {"jointed-thread", 0, WORLD(EXPLODED), INT32_MAX},
-    {"thin-braid", 3, WORLD(UNCONVERGED) | WORLD(ELASTIC), INT32_MAX},
+    {"jointed-thread", 0, WORLD(EXPLODED) | WORLD(GAINED), INT32_MAX},
+    {"thin-braid", 1, WORLD(UNCONVERGED) | WORLD(ELASTIC), INT32_MAX},
     {"sliding-tip", 0, WORLD(EXPLODED) | WORLD(UNCONVERGED), INT32_MAX},
 };
 
@@ -209,17 +288,16 @@ static void scenes_that_once_went_wrong_keep_what_they_promise(void) {
         FilWorldTorture world = fil_torture_world(where, text, &limits);
         check_world(where, &world, all & ~scenes[k].not_yet);
         CHECK(world.substeps <= scenes[k].substeps);
-        if (getenv("TORTURE_TELL") != NULL) {
-            (void)printf("%s: %x %d of %d steps, %lld parts, looks %lld, gain %.2e: %s %s\n", where,
-                         world.faults, world.steps, world.planned, (long long)world.substeps,
-                         (long long)world.most_looks, world.gain, world.what, world.error.text);
-        }
         world = fil_torture_resume(where, text, k, &limits);
         check_world(where, &world, WORLD(DIFFERS));
     }
 }
 
 #define TESTS(X)                                           \
+    X(a_rod_that_gains_energy_is_found)                    \
+    X(a_rod_that_is_refused_says_why)                      \
+    X(what_passes_through_is_found)                        \
+    X(worlds_that_gain_energy_or_take_too_long_are_found)  \
     X(random_helices_keep_what_they_promise)               \
     X(random_clothoids_keep_what_they_promise)             \
     X(random_discrete_elastic_rods_keep_what_they_promise) \

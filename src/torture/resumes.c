@@ -105,7 +105,9 @@ static void run_once(Run *run, uint64_t seed) {
     FilStage *stage;
     FilRecorder *recorder;
     int at[MOMENTS], kept = 0, last = 0;
-    out->planned = run->scene->estimate.steps < MOST ? (int)run->scene->estimate.steps : MOST;
+    const int most =
+        run->limits->steps > 0 && run->limits->steps < MOST ? run->limits->steps : MOST;
+    out->planned = run->scene->estimate.steps < most ? (int)run->scene->estimate.steps : most;
     if (!make_stage(run, &stage, &recorder)) {
         out->faults |= 1U << FIL_WORLD_REFUSED;
         out->planned = 0;
