@@ -1,8 +1,17 @@
 // bench_torture.c - what the tortures of rods and worlds share.
+#define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "bench_torture.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+double torture_clock(void) {
+    struct timespec now;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0
+               ? (double)now.tv_sec + 1e-9 * (double)now.tv_nsec
+               : 0.0;
+}
 
 void torture_add(TortureTally *tally, int k, unsigned faults, int fault_count) {
     tally->cases++;

@@ -23,6 +23,9 @@ void torture_print_examples(const TortureTally *tally, const char *what, int fau
 /// ,"faults":["name",...]
 void torture_print_faults(unsigned faults, int fault_count, TortureName *name);
 
+/// Processor time of this program, s: what else the machine does counts little.
+double torture_clock(void);
+
 /// Write the scene of a case to options->save, or to stdout.
 CliStatus torture_save(const BenchOptions *options, const char *scene);
 

@@ -79,9 +79,9 @@ static void print_sum(const char *model, int seed, const Sum *sum) {
 static void run_model(FilRodModel model, const BenchOptions *options, Sum *sum) {
     static char text[FIL_SCENE_TEXT];
     for (int k = 0; k < options->cases && !cli_is_interrupted(); k++) {
-        const double start = cli_clock();
+        const double start = torture_clock();
         const FilRodTorture rod = run_case(model, options->seed, k, text);
-        sum->seconds += cli_clock() - start;
+        sum->seconds += torture_clock() - start;
         sum->steps += rod.steps;
         sum->checked += rod.checked;
         sum->iterations += rod.iterations;
@@ -135,6 +135,10 @@ static bool is_bad(const TortureTally *tally) {
 CliStatus bench_torture_rods(const BenchOptions *options) {
     static Sum sums[FIL_ROD_MODEL_COUNT];
     bool bad = false;
+    if (options->only >= 0 && options->model >= FIL_ROD_MODEL_COUNT) {
+        cli_say("--case needs the model of the rod: --model helix, for instance");
+        return CLI_BAD_COMMAND;
+    }
     if (options->only >= 0) {
         const CliStatus one = run_one(options);
         const CliStatus told = cli_flush();

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 // A series of scenes: a row of the table.
@@ -51,17 +50,9 @@ typedef struct Session {
     double began;    // of the scene in hand
 } Session;
 
-// Processor time, s.
-static double read_cpu(void) {
-    struct timespec now;
-    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0
-               ? (double)now.tv_sec + 1e-9 * (double)now.tv_nsec
-               : 0.0;
-}
-
 static bool is_late(void *user) {
     const Session *session = user;
-    return cli_is_interrupted() || read_cpu() - session->began > session->options->seconds;
+    return cli_is_interrupted() || torture_clock() - session->began > session->options->seconds;
 }
 
 static FilWorldTorture run_case(Session *session, const Series *series, int k, char *text) {
@@ -71,7 +62,7 @@ static FilWorldTorture run_case(Session *session, const Series *series, int k, c
         .steps = session->options->steps, .stop = is_late, .user = session};
     (void)snprintf(where, sizeof where, "%s/%s-%d.json", session->folder, series->name, k);
     fil_torture_world_scene(series->kind, seed, text);
-    session->began = read_cpu();
+    session->began = torture_clock();
     return series->resumes ? fil_torture_resume(where, text, seed, &limits)
                            : fil_torture_world(where, text, &limits);
 }
@@ -231,7 +222,7 @@ static CliStatus run_series(Session *session, const Series *series, Sum *sum) {
     int count = 0;
     for (int k = 0; k < options->cases && !cli_is_interrupted(); k++) {
         const FilWorldTorture world = run_case(session, series, k, text);
-        const double seconds = read_cpu() - session->began;
+        const double seconds = torture_clock() - session->began;
         if (cli_is_interrupted()) {
             break;
         }
@@ -259,12 +250,30 @@ static void print_examples(const Series *series, const Sum *sum) {
     }
 }
 
+// The mesh of a scene that is saved goes beside it.
+static CliStatus save_mesh(const BenchOptions *options) {
+    if (options->save == NULL) {
+        return CLI_FINE;
+    }
+    char folder[4096];
+    const char *slash = strrchr(options->save, '/');
+    (void)snprintf(folder, sizeof folder, "%.*s",
+                   slash != NULL ? (int)(slash - options->save) + 1 : 1,
+                   slash != NULL ? options->save : ".");
+    char *path = cli_join_path(folder, "cube.obj");
+    const char *cube = fil_torture_cube();
+    const CliStatus status =
+        path != NULL ? cli_write_file(path, cube, strlen(cube), true) : CLI_BAD_FILE;
+    free(path);
+    return status;
+}
+
 // One case alone: what came of it, and its scene.
 static CliStatus run_one(Session *session, const Series *series) {
     static char text[FIL_SCENE_TEXT];
     const BenchOptions *options = session->options;
     const FilWorldTorture world = run_case(session, series, options->only, text);
-    const double seconds = read_cpu() - session->began;
+    const double seconds = torture_clock() - session->began;
     if (options->json) {
         print_case(series, options->only, &world, seconds);
     } else {
@@ -287,7 +296,11 @@ static CliStatus run_one(Session *session, const Series *series) {
             }
         }
     }
-    return options->json && options->save == NULL ? CLI_FINE : torture_save(options, text);
+    if (options->json && options->save == NULL) {
+        return CLI_FINE;
+    }
+    const CliStatus saved = torture_save(options, text);
+    return saved == CLI_FINE && strstr(text, "cube.obj") != NULL ? save_mesh(options) : saved;
 }
 
 static bool is_bad(const Sum *sum) {

@@ -190,6 +190,26 @@ static CliStatus run_world(BenchOptions *options) {
     return options->torture ? bench_torture_world(options) : bench_world(options);
 }
 
+// Whether all that was said of tortures was said to one.
+static bool check_torture(const char *what, const BenchOptions *options) {
+    const bool world = strcmp(what, "world") == 0, rods = strcmp(what, "rods") == 0;
+    const bool kinds = options->wild || options->tame || options->throws || options->resumes;
+    const bool details = options->cases > 0 || options->only >= 0 || options->save != NULL ||
+                         options->model < FIL_ROD_MODEL_COUNT;
+    if (kinds && !world) {
+        cli_say("--wild, --tame, --throws and --resumes are for bench world");
+    } else if (options->torture && !world && !rods) {
+        cli_say("--torture is for bench rods and bench world");
+    } else if (details && !options->torture && !kinds) {
+        cli_say("--cases, --case, --save and --model are for --torture");
+    } else if (options->save != NULL && options->only < 0) {
+        cli_say("--save needs the number of a case: --case K");
+    } else {
+        return true;
+    }
+    return false;
+}
+
 static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
     BenchOptions options = {.threads = 1,
                             .repeat = 3,
@@ -210,6 +230,9 @@ static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
         return CLI_BAD_COMMAND;
     }
     CliStatus status = CLI_BAD_COMMAND;
+    if (!check_torture(what, &options)) {
+        return CLI_BAD_COMMAND;
+    }
     if (operands == 1 && strcmp(what, "rods") == 0) {
         cli_catch_interrupt();
         status = run_rods(&options);
@@ -247,20 +270,33 @@ const CliVerb cli_bench = {
         "\n"
         "rods: print what a step of each rod model costs against the number of elements, how many "
         "elements run in real time, the step of ten thousand rods, and what the digits of a "
-        "curve's frame cost beside common integrators. It takes --quick, --json and --threads.\n"
+        "curve's frame cost beside common integrators. It takes --quick, --json and --threads. "
+        "With "
+        "--torture instead: random rods of all models, from a seed, and for each what is wrong "
+        "with "
+        "how it moves: energy gained beyond the work done, momentum lost, numbers that are not "
+        "finite, steps that fail. --case K shows one of them, as a scene.\n"
         "\n"
         "world: step the scenes that the program carries, and print for each the median time of a "
         "step over the 200 busiest steps in a row, with the residual that it bought, beside what "
         "others need and what is aimed at. Further tables: collision detection, growth with the "
         "number of contacts, threads, the table of Bertails-Descoubes and others (2011), global "
         "Newton against nu, and the guess that new contacts start from. It takes --table, --scene, "
-        "--quick, --json, --threads, --steps, --seconds and --tol.",
+        "--quick, --json, --threads, --steps, --seconds and --tol. With --torture instead: random "
+        "scenes, wild and tame ones, rods thrown on a floor (--throws), or runs that go on from "
+        "random moments (--resumes), and what exploded, hung, passed through something, did not "
+        "converge or was slow. Status 1 when something that must not be was found.",
     .examples = "filum bench friction --quick\tall tables, each cut short\n"
                 "filum bench friction problems/ --table auto --json\tfor a script\n"
                 "filum bench friction problems/ --rivals\tbeside Siconos\n"
                 "filum bench rods --quick\trods\n"
                 "filum bench world --scene wavy-hair\tone scene\n"
-                "filum bench world --table seed\tbeside the figures of 2011",
+                "filum bench world --table seed\tbeside the figures of 2011\n"
+                "filum bench rods --torture --cases 10000 --model der\trandom rods\n"
+                "filum bench rods --torture --model der --case 17\tone of them, as a scene\n"
+                "filum bench world --torture --wild --seed 3\trandom scenes\n"
+                "filum bench world --wild --seed 3 --case 17 --save it.json\tone of them\n"
+                "filum bench world --throws --cases 1000\tenergy of rods that land",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_bench,

@@ -400,6 +400,35 @@ def bench_refuses_what_it_cannot_do():
     fails(2, "there is no scene knott", "bench", "world", "--scene", "knott", "--json")
 
 
+def bench_tortures_rods_and_worlds():
+    """The same seed gives the same cases; one of them is a scene that runs."""
+    torture = ("bench", "rods", "--torture", "--model", "chain", "--cases", "20", "--json")
+    found = [rows(run(*torture)) for _ in range(2)]
+    for some in found:
+        some[-1].pop("seconds")
+    assert found[0] == found[1] and found[0][-1]["rods"] == 20 and found[0][-1]["steps"] > 200
+    text = run("bench", "rods", "--torture", "--model", "chain", "--cases", "20").out
+    assert "gained" in text and "chain " in text, text
+    found = rows(run("bench", "world", "--tame", "--cases", "3", "--steps", "10", "--json"))
+    assert found[-1]["scenes"] == 3 and found[-1]["ran"] > 0 and found[-1]["unnamed"] == 0, found
+    found = rows(run("bench", "world", "--throws", "--model", "der", "--cases", "3", "--json"))
+    assert found[-1]["kind"] == "throw-der" and found[-1]["energies_checked"] == 3, found
+    found = rows(run("bench", "world", "--resumes", "--tame", "--cases", "2", "--json"))
+    assert found[-1]["differs"] == 0, found
+    done = run("bench", "world", "--wild", "--case", "0", "--steps", "2", "--save", "case.json")
+    assert done.returncode == 0 and "// wild, case 0 of seed 1" in done.out, done
+    assert run("check", "case.json").returncode in (0, 1)
+
+
+def bench_refuses_tortures_that_it_cannot_do():
+    fails(2, "--model", "bench", "rods", "--torture", "--case", "3")
+    fails(2, "--wild", "bench", "world", "--torture", "--case", "3")
+    fails(2, "for bench world", "bench", "rods", "--wild")
+    fails(2, "for bench rods and bench world", "bench", "friction", "--torture")
+    fails(2, "for --torture", "bench", "rods", "--cases", "3")
+    fails(2, "--case K", "bench", "rods", "--torture", "--save", "x.json")
+
+
 def bench_steps_scenes_and_tells_what_they_cost():
     done = run("bench", "world", "--quick", "--scene", "spaghetti-31", "--steps", "5", "--json")
     assert done.returncode == 0, done.err
