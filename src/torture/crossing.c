@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collide/segment.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
 
@@ -324,24 +325,18 @@ static bool line_enters(const FilCrossing *crossing, const FilResultLine *line, 
         return false;
     }
     const double radius = crossing->def->rods[line->rod].contact_radius;
-    for (int i = 0; i + 1 < line->point_count; i++) {
+    for (int k = 0; k < ALONG * (line->point_count - 1); k++) {
+        double p[2][3];
         Path path;
-        path_of(crossing, line->first_point + i, path);
-        for (int k = 0; k < ALONG; k++) {
-            double p[2][3];
-            for (int time = 0; time < 2; time++) {
-                const double t = (double)k / ALONG;
-                fil_copy3(path[time][0], p[time]);
-                for (int c = 0; c < 3; c++) {
-                    p[time][c] += t * (path[time][1][c] - path[time][0][c]);
-                }
-            }
-            if (came_in(crossing, solid, p[0], p[1], radius)) {
-                (void)snprintf(what, 240, "rod %d, segment %d, came into %s %d, a %s", line->rod, i,
-                               crossing->solids[solid].kind, crossing->solids[solid].index,
-                               fil_shape_name(crossing->solids[solid].shape->kind));
-                return true;
-            }
+        path_of(crossing, line->first_point + k / ALONG, path);
+        for (int time = 0; time < 2; time++) {
+            fil_segment_point(FIL_POINTS(path[time]), (double)(k % ALONG) / ALONG, p[time]);
+        }
+        if (came_in(crossing, solid, p[0], p[1], radius)) {
+            (void)snprintf(what, 240, "rod %d, segment %d, came into %s %d, a %s", line->rod,
+                           k / ALONG, crossing->solids[solid].kind, crossing->solids[solid].index,
+                           fil_shape_name(crossing->solids[solid].shape->kind));
+            return true;
         }
     }
     return false;

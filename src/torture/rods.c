@@ -282,6 +282,14 @@ static void place_end(const Acting *acting, bool tip, double time, FilPose *pose
     }
 }
 
+static bool are_same(const double *a, const double *b, int count) {
+    bool same = true;
+    for (int k = 0; k < count; k++) {
+        same = same && a[k] == b[k];
+    }
+    return same;
+}
+
 // How far all that is held goes from one time to the other, without turning; false where it turns,
 // or not all of it goes together.
 static bool find_way(const Acting *acting, double from, double to, double way[3]) {
@@ -297,8 +305,7 @@ static bool find_way(const Acting *acting, double from, double to, double way[3]
         place_end(acting, tip, from, &before);
         place_end(acting, tip, to, &after);
         fil_subtract3(after.position, before.position, went);
-        if (memcmp(before.axis, after.axis, sizeof before.axis) != 0 ||
-            (any && memcmp(way, went, sizeof went) != 0)) {
+        if (!are_same(before.axis[0], after.axis[0], 9) || (any && !are_same(way, went, 3))) {
             return false;
         }
         fil_copy3(went, way);

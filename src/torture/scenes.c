@@ -312,8 +312,8 @@ static void put_head(FilSceneWriter *w, Drawn *d) {
 
 static void write_world(FilSceneWriter *w, bool wild) {
     enum { MOST = 6 };
-    Line lines[MOST];
-    double arms[MOST][3];
+    Line lines[MOST] = {0};
+    double arms[MOST][3] = {{0.0}};
     Drawn d = {.wild = wild};
     put_head(w, &d);
     d.rods = below(w, MOST);
@@ -373,7 +373,7 @@ void fil_torture_world_scene(FilTortureKind kind, uint64_t seed, char *text) {
     if (kind == FIL_TORTURE_WILD || kind == FIL_TORTURE_TAME) {
         write_world(&writer, kind == FIL_TORTURE_WILD);
     } else {
-        write_throw(&writer, kind - FIL_TORTURE_THROW);
+        write_throw(&writer, (int)kind - (int)FIL_TORTURE_THROW);
     }
 }
 
