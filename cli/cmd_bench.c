@@ -45,9 +45,9 @@ static const CliOption option_table[] = {
     CLI_OPTION_COUNT("contacts", "N", contacts, 100, FIL_GENERATE_CONTACT_MAX,
                      "largest problem of scaling; default 100000"),
     CLI_OPTION_COUNT("steps", "N", steps, 1, INT_MAX, "of a scene at most; default all of it"),
-    CLI_OPTION_REAL(
-        "seconds", "S", seconds, 0.001, 1e6,
-        "a solve may take at most; default 60, rivals 6; a scene, default 120, quick 5"),
+    CLI_OPTION_REAL("seconds", "S", seconds, 0.001, 1e6,
+                    "a solve may take at most; default 60, rivals 6; a scene, default 120, quick "
+                    "5, torture 10"),
     CLI_OPTION_COUNT("repeat", "N", repeat, 1, 1000,
                      "solves of which the fastest counts; default 3"),
     CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
