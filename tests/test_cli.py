@@ -74,7 +74,7 @@ def completion_offers_what_a_verb_takes():
     script = run("help", "--completion").out
     for words, want in (("plot run en", "energy"), ("plot en", ""), ("validate c", "contact"),
                         ("bench w", "world"), ("new kno", "knot"), ("help mov", "movie"),
-                        ("help --m", "--man"), ("bench --thr", "--threads")):
+                        ("help --m", "--man"), ("bench --threa", "--threads")):
         ask = f'COMP_WORDS=(filum {words}) COMP_CWORD={len(words.split())}; _filum; ' \
               'echo "${COMPREPLY[*]}"\n'
         answer = subprocess.run(["bash"], input=(script + ask).encode(), capture_output=True)
