@@ -240,7 +240,7 @@ typedef struct Acting {
     FilPose starts[2]; // of root and tip
 } Acting;
 
-static double mass_by_length(const FilSection *section) {
+double fil_torture_mass(const FilSection *section) {
     switch (section->kind) {
     case FIL_SECTION_HOLLOW:
         return pi * section->density *
@@ -255,7 +255,7 @@ static double mass_by_length(const FilSection *section) {
 }
 
 static Acting find_acting(const FilRodDef *def, const FilRod *rod) {
-    Acting acting = {.def = def, .mass = def->length * mass_by_length(&def->section)};
+    Acting acting = {.def = def, .mass = def->length * fil_torture_mass(&def->section)};
     bool torque = false;
     fil_add3(acting.mass, def->gravity, acting.force);
     acting.size = acting.mass * fil_norm3(def->gravity);

@@ -149,7 +149,9 @@ static void put_rod_shape(FilSceneWriter *w, const Drawn *d, const Line *line, c
     put(w, "\"model\": \"%s\", \"elements\": %d, \"length\": %.7g, \"radius\": %.7g", model,
         elements, line->length, radius);
     if (!chain && chance(w, 0.4)) {
-        const double turn = (d->wild ? spread(w, 0.01, 6.0) : pick(w, 0.0, 1.0)) / line->length;
+        const double angle = d->wild ? spread(w, 0.01, 6.0) : pick(w, 0.0, 1.0);
+        const double turn =
+            fmin(angle, 1.5 * elements) / line->length; // an element of der: 2.8 rad
         put(w, ",\n   \"natural\": {\"curvature\": [%.7g, %.7g], \"twist\": %.7g}",
             pick(w, -turn, turn), pick(w, -turn, turn), pick(w, -turn, turn));
         put(w, "%s", d->wild && chance(w, 0.5) ? "" : ", \"start\": \"straight\"");

@@ -58,6 +58,9 @@ void fil_torture_rod_scene(FilRodModel model, uint64_t seed, char *text);
 /// scene in messages.
 FilRodTorture fil_torture_rod(const char *where, const char *text);
 
+/// Mass of a section by length, kg/m.
+double fil_torture_mass(const FilSection *section);
+
 /// Whether a message says something: no empty text, and no "nan" in it.
 bool fil_torture_is_sentence(const char *text);
 
