@@ -171,8 +171,8 @@ typedef struct FilStepSeconds {
 
 /// What came of a step.
 typedef struct FilStepInfo {
-    /// The worst of the friction solves whose answers the step took; FIL_LIMIT where max_newton
-    /// linearisations left rods out of balance: elastic_residual above 3e-2.
+    /// The worst of the friction solves whose answers the step took; FIL_LIMIT where halving it as
+    /// often as it may be left rods out of balance: elastic_residual above 3e-2.
     FilOutcome outcome;
     FilResidual residual; ///< the worst of them
     int contact_count;    ///< of the last solve
@@ -183,7 +183,7 @@ typedef struct FilStepInfo {
     double conditioning; ///< nu = 3 contacts / degrees of freedom of what they touch
     int newton_count;    ///< linearisations of elasticity, at most in a part of the step
     /// How much the last of them changed the velocities, relative to the largest: what is left is
-    /// about its square (0: all steps are linear).
+    /// about its square (0: all steps are linear). Of the last part of the step.
     double elastic_residual;
     int substeps;       ///< 1 unless the step was too violent
     int added_count;    ///< pairs that the swept check found, solved again

@@ -21,7 +21,6 @@
 
 enum { MAX_ACTIVE_ROUNDS = 12 };             // of adding contacts that overlap
 static const double newton_tolerance = 1e-4; // of the velocities: what is left is its square
-static const double most_unbalanced = 3e-2;  // of them: a step that leaves more is not converged
 
 // Heaps are solved roughly until no contact joins.
 static const double HEAP = 1e6;               // sum of the cubes of the contacts of bodies
@@ -102,7 +101,8 @@ static void add_solve(const FilFrictionInfo *solve, FilStepInfo *info) {
 // The outcome of the solve whose answer is taken. Elasticity that max_newton linearisations left
 // out of balance is named, too: a limit was reached.
 static void add_outcome(const FilFrictionInfo *solve, FilStepInfo *info) {
-    const FilOutcome elastic = info->elastic_residual > most_unbalanced ? FIL_LIMIT : FIL_CONVERGED;
+    const FilOutcome elastic =
+        info->elastic_residual > FIL_MOST_UNBALANCED ? FIL_LIMIT : FIL_CONVERGED;
     info->outcome = solve->outcome > info->outcome ? solve->outcome : info->outcome;
     info->outcome = elastic > info->outcome ? elastic : info->outcome;
     info->residual.scaled = fmax(info->residual.scaled, solve->residual.scaled);
