@@ -265,7 +265,7 @@ static const struct {
     {"pulled-knot", 0, WORLD(EXPLODED), INT32_MAX},
     {"jointed-thread", 0, WORLD(EXPLODED) | WORLD(GAINED), INT32_MAX},
     {"thin-braid", 1, WORLD(UNCONVERGED) | WORLD(ELASTIC), INT32_MAX},
-    {"landing-tip", 0, 0, 200},
+    {"landing-tip", 0, WORLD(UNCONVERGED) | WORLD(GAINED), 200},
     {"sliding-tip", 0, WORLD(EXPLODED) | WORLD(UNCONVERGED), INT32_MAX},
 };
 

@@ -171,8 +171,8 @@ typedef struct FilStepSeconds {
 
 /// What came of a step.
 typedef struct FilStepInfo {
-    /// The worst of the friction solves whose answers the step took; FIL_LIMIT where halving it as
-    /// often as it may be left rods out of balance: elastic_residual above 3e-2.
+    /// The worst of the friction solves whose answers the step took; FIL_LIMIT where max_newton
+    /// linearisations left rods out of balance: elastic_residual above 3e-2.
     FilOutcome outcome;
     FilResidual residual; ///< the worst of them
     int contact_count;    ///< of the last solve

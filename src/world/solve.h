@@ -6,7 +6,7 @@
 #include "world.h"
 
 /// How much the last linearisation of elasticity may change the velocities, of the largest of them.
-/// What is left is about the square; a step that leaves more is too violent, and not converged.
+/// What is left is about the square; a step that leaves more is not converged.
 #define FIL_MOST_UNBALANCED 3e-2
 
 /// v+ of all bodies into step->after, impulses and velocities of the contacts into step->r and u,

@@ -613,7 +613,6 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
     Measuring measuring = {.world = world, .energies = step->energies};
     fil_parallel_ranges(world->body_count, 16, world->threads, measure_range, &measuring);
     world->culprit = -1;
-    info->elastic_residual = 0.0; // of this try
     FIL_TRY(fil_world_solve(world, step, info, &round->failed, error));
     round->woken = !round->failed && fil_world_wake_pressed(world, step);
     if (round->failed && world->culprit < 0) {
@@ -650,7 +649,6 @@ static FilStatus try_round(FilWorld *world, FilWorldTry *step, const FilPose *po
                            FilStepInfo *info, Round *round, FilError *error) {
     *round = (Round){0};
     FIL_TRY(take_try(world, step, info, round, error));
-    round->violent = round->violent || info->elastic_residual > FIL_MOST_UNBALANCED;
     if (round->failed || round->woken || world->def.contact != FIL_CONTACT_EXACT ||
         world->def.unswept) {
         return FIL_OK;
