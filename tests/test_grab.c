@@ -200,7 +200,7 @@ static void a_hand_that_makes_no_sense_is_refused(void) {
     CHECK(fil_world_grab_make(world, 0, 0.5, &fine, &error) == FIL_OK);
     double *const numbers[] = {&grab.part,    &grab.target[1],      &grab.stiffness,
                                &grab.damping, &grab.turn_stiffness, &grab.turn_damping,
-                               &grab.axis[2]};
+                               &grab.axis[2], &grab.most_force,     &grab.most_torque};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         grab = fine;
         *numbers[k] = (double)NAN;
