@@ -28,6 +28,7 @@ typedef struct BenchOptions {
     double tol, local_tol, seconds; // below 0, 0: each benchmark has its own default
     bool json, quick, rivals;
     CliList scene;
+    int pulls, seed; // world: instead of tables, so many pulls by the hand
 } BenchOptions;
 
 // Sums for a line through (log n, log seconds).

@@ -44,6 +44,10 @@ static const CliOption option_table[] = {
         "a solve may take at most; default 60, rivals 6; a scene, default 120, quick 5"),
     CLI_OPTION_COUNT("repeat", "N", repeat, 1, 1000,
                      "solves of which the fastest counts; default 3"),
+    CLI_OPTION_COUNT("pulls", "N", pulls, 1, 100000000,
+                     "world: instead of tables, so many pulls by the hand, at random in all "
+                     "scenes; --steps of them: steps of a pull, default 20"),
+    CLI_OPTION_COUNT("seed", "N", seed, 0, INT_MAX, "of the pulls; default 1"),
     CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
                      "of auto and world; default 1, 0 is as many as the machine offers"),
 };
@@ -166,7 +170,7 @@ static CliStatus run_world(BenchOptions *options) {
 
 static CliStatus run_bench(const CliVerb *verb, int argc, char **argv) {
     BenchOptions options = {
-        .threads = 1, .repeat = 3, .sweeps = 1000, .tol = -1.0, .local_tol = 1e-4};
+        .threads = 1, .seed = 1, .repeat = 3, .sweeps = 1000, .tol = -1.0, .local_tol = 1e-4};
     const int operands = cli_parse(verb, argc, argv, &options);
     if (operands < 0) {
         return operands == -2 ? cli_flush() : CLI_BAD_COMMAND;
@@ -222,12 +226,19 @@ const CliVerb cli_bench = {
         "others need and what is aimed at. Further tables: collision detection, growth with the "
         "number of contacts, threads, the table of Bertails-Descoubes and others (2011), global "
         "Newton against nu, and the guess that new contacts start from. It takes --table, --scene, "
-        "--quick, --json, --threads, --steps, --seconds and --tol.",
+        "--quick, --json, --threads, --steps, --seconds and --tol.\n"
+        "\n"
+        "world --pulls N: instead, pull rods by the hand of a live run, at random, hard and far, "
+        "and print for each scene how many pulls ended in a step that failed (exploded) or with "
+        "energy from nowhere (gained), and the largest force as a part of the most that the hand "
+        "may do. It takes --seed, --scene, --steps, --threads and --json; status 1 when a pull "
+        "exploded or gained.",
     .examples = "filum bench friction --quick\tall tables, each cut short\n"
                 "filum bench friction problems/ --table auto --json\tfor a script\n"
                 "filum bench friction problems/ --rivals\tbeside Siconos\n"
                 "filum bench rods --quick\trods\n"
                 "filum bench world --scene wavy-hair\tone scene\n"
+                "filum bench world --pulls 1000\twhat a mouse can do to the scenes\n"
                 "filum bench world --table seed\tbeside the figures of 2011",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,

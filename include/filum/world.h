@@ -361,10 +361,10 @@ typedef struct FilGrab {
 /// the tangent (kg m^2),
 ///
 ///     stiffness = m / (0.02 s)^2 + 48 B / L^3,       damping = 2 sqrt(stiffness m),
-///     most_force = m (20 |g| + 200 m/s^2) + pi^2 B / L^2,
+///     most_force = 15 m max(|g|, 9.81 m/s^2) + pi^2 B / L^2,
 ///     most_torque = pi turn_stiffness,   turn_stiffness = I / (0.02 s)^2 + 10 GJ / L:
 ///
-/// twenty times the weight, what brings the mass 1 m away in 0.1 s, and what folds the rod. A place
+/// fifteen times the weight, on earth if that is more, and what folds the rod (Euler's load). A place
 /// that moves slowly at v is followed within 0.04 s |v| + (0.02 s)^2 |g|, and what the rod's own
 /// stiffness adds.
 FIL_API FIL_MUST_CHECK FilStatus fil_world_grab_make(const FilWorld *world, int rod, double part,

@@ -26,11 +26,12 @@
 #include "sleep.h"
 
 static const double pi = 3.14159265358979323846;
-static const double quick = 0.02;   // s: a hand that suits moves the rod in about this time
-static const double weights = 20.0; // of what is pulled: what the hand can do, beside the two below
-static const double haste = 200.0;  // m/s^2: 1 m in 0.1 s
-static const double longest = 4.0;  // of a spring, in what the largest force makes it long
-static const double loose = 1e6; // the compliance of rows that do nothing, beside that of turning
+static const double quick = 0.02; // s: a hand that suits moves the rod in about this time
+static const double weights =
+    15.0;                          // the most it does, beside what folds the rod; on earth at least
+static const double earth = 9.81;  // m/s^2
+static const double longest = 4.0; // of a spring, in what the largest force makes it long
+static const double loose = 1e6;   // the compliance of rows that do nothing, beside that of turning
 
 static FilPlace place_of(const FilWorld *world, const FilGrab *grab) {
     FilPlace place = {.body = world->rods[grab->rod]};
@@ -82,7 +83,7 @@ FilStatus fil_world_grab_make(const FilWorld *world, int rod, double part, FilGr
     grab->damping = 2.0 * sqrt(grab->stiffness * mass);
     grab->turn_stiffness = inertia / (quick * quick) + 10.0 * twist / length;
     grab->turn_damping = 2.0 * sqrt(grab->turn_stiffness * inertia);
-    grab->most_force = mass * (weights * g + haste) + pi * pi * bend / (length * length);
+    grab->most_force = weights * mass * fmax(g, earth) + pi * pi * bend / (length * length);
     grab->most_torque = pi * grab->turn_stiffness;
     FilPlace place = place_of(world, grab);
     FilPose pose;
