@@ -213,11 +213,15 @@ static FilStatus try_proximal(const FilSystem *s, const FilIslandTask *task, Fil
     if (other == NULL || u == NULL) {
         return FIL_E_NO_MEMORY;
     }
+    bool guessed = false; // else zero is where the first run began
+    for (int k = 0; k < s->size && task->settings->warm_start; k++) {
+        guessed = guessed || r[k] != 0.0;
+    }
     allow(task, result, PROXIMAL_SHARE);
     fil_proximal_run(x, 1.0, ITERATIONS, r, result);
     allow(task, result, RESTART_SHARE);
     result->fallbacks += !is_over(result, task);
-    if (!is_over(result, task) && task->settings->warm_start) {
+    if (!is_over(result, task) && guessed) {
         fil_proximal_run(x, 1.0, ITERATIONS, other, result);
         keep_better(s, task, other, r, u);
     }
