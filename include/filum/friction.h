@@ -200,6 +200,9 @@ typedef struct FilFrictionSettings {
     bool warm_start;  ///< start from the r given in the solution
     /// False stops. Never called by two threads at once; the reports of islands interleave.
     bool (*on_iteration)(void *user, const FilFrictionProgress *progress);
+    /// True stops, as above: asked in the middle of factorisations too, some tens of milliseconds
+    /// apart. Never called by two threads at once.
+    bool (*stop)(void *user);
     void *user;
 } FilFrictionSettings;
 

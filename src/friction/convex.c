@@ -197,6 +197,7 @@ FilStatus fil_cones_create(const FilSystem *s, const FilIslandTask *task, const 
     FIL_TRY(fil_block_lu_analyse(&pattern, arena, task->scratch, &out->lu));
     FIL_TRY(fil_block_lu_reserve(out->lu, arena));
     fil_block_lu_set_threads(out->lu, task->threads);
+    fil_block_lu_set_stop(out->lu, fil_island_wants_end, (void *)task);
     return arena->failed ? FIL_E_NO_MEMORY : FIL_OK;
 }
 

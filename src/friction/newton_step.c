@@ -225,6 +225,18 @@ FilStatus fil_newton_step_create_iterative(const FilSystem *s, int steps, int th
     return FIL_OK;
 }
 
+void fil_newton_step_set_stop(FilNewtonStep *step, bool (*stop)(void *user), void *user) {
+    if (step->lu != NULL) {
+        fil_block_lu_set_stop(step->lu, stop, user);
+    }
+    if (step->primal != NULL) {
+        fil_primal_step_set_stop(step->primal, stop, user);
+    }
+    if (step->rescue != NULL) {
+        fil_primal_step_set_stop(step->rescue, stop, user);
+    }
+}
+
 FilJacobian fil_newton_step_jacobian(FilNewtonStep *step) {
     return step->jacobian;
 }

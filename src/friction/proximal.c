@@ -301,6 +301,7 @@ FilStatus fil_proximal_create(const FilSystem *s, const FilIslandTask *task, Fil
         return FIL_E_NO_MEMORY;
     }
     FIL_TRY(fil_newton_step_create(s, task->threads, arena, task->scratch, &x->step));
+    fil_newton_step_set_stop(x->step, fil_island_wants_end, (void *)task);
     x->J = fil_newton_step_jacobian(x->step);
     *out = x;
     return FIL_OK;
