@@ -217,7 +217,7 @@ static FilStatus try_proximal(const FilSystem *s, const FilIslandTask *task, Fil
     for (int k = 0; k < s->size && task->settings->warm_start; k++) {
         guessed = guessed || r[k] != 0.0;
     }
-    allow(task, result, PROXIMAL_SHARE);
+    allow(task, result, guessed ? PROXIMAL_SHARE : RESTART_SHARE);
     fil_proximal_run(x, 1.0, ITERATIONS, r, result);
     allow(task, result, RESTART_SHARE);
     result->fallbacks += !is_over(result, task);

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-static const double STEP_SHARE = 10.0, LEAST_SHARE = 0.05;
+static const double STEP_SHARE = 3.0, LEAST_SHARE = 0.05;
 
 // What the callback of a solve needs to know.
 typedef struct Watch {
