@@ -31,6 +31,7 @@ typedef struct Pulls {
     int count, steps, exploded, gained, unconverged, halved;
     double strongest; // force or torque, of the most that it may be
     double slowest;   // s, of a step
+    double moved;     // J: what the hand did, without its sign
     char why[256];    // the first that failed
 } Pulls;
 
@@ -164,6 +165,7 @@ static FilStatus take_step(Pulls *pulls, Pull *pull, FilError *error) {
     }
     pull->work += work;
     pull->moved += fabs(work);
+    pulls->moved += fabs(work);
     pulls->strongest = fmax(pulls->strongest, norm(force) / pull->grab.most_force);
     pulls->strongest = fmax(pulls->strongest, fabs(torque) / pull->grab.most_torque);
     pulls->slowest = fmax(pulls->slowest, info.seconds.total);
@@ -223,6 +225,7 @@ static void print_pulls(const Pulls *pulls, bool json) {
         cli_print_json_number("halved", pulls->halved);
         cli_print_json_number("strongest", pulls->strongest);
         cli_print_json_number("slowest", pulls->slowest);
+        cli_print_json_number("work", pulls->moved);
         (void)fputs(",\"why\":", stdout);
         cli_print_json_text(pulls->why);
         (void)puts("}");
