@@ -267,6 +267,10 @@ CliStatus bench_world_pulls(const BenchOptions *options) {
     for (int k = 0; k < cli_template_count; k++) {
         wanted += is_wanted(&cli_templates[k], options);
     }
+    if (wanted == 0) {
+        cli_say("--pulls takes scenes, not rows of the table; filum scenes lists what there is");
+        return CLI_BAD_COMMAND;
+    }
     if (!options->json) {
         (void)printf("%-18s %6s %6s %8s %6s %11s %6s %9s %8s\n", "scene", "pulls", "steps",
                      "exploded", "gained", "unconverged", "halved", "strongest", "slowest");

@@ -364,9 +364,9 @@ typedef struct FilGrab {
 ///     most_force = 15 m max(|g|, 9.81 m/s^2) + pi^2 B / L^2,
 ///     most_torque = pi turn_stiffness,   turn_stiffness = I / (0.02 s)^2 + 10 GJ / L:
 ///
-/// fifteen times the weight, on earth if that is more, and what folds the rod (Euler's load). A place
-/// that moves slowly at v is followed within 0.04 s |v| + (0.02 s)^2 |g|, and what the rod's own
-/// stiffness adds.
+/// fifteen times the weight, on earth if that is more, and what folds the rod (Euler's load). A
+/// place that moves slowly at v is followed within 0.04 s |v| + (0.02 s)^2 |g|, and what the rod's
+/// own stiffness adds.
 FIL_API FIL_MUST_CHECK FilStatus fil_world_grab_make(const FilWorld *world, int rod, double part,
                                                      FilGrab *grab, FilError *error);
 /// Grab, move the hand, or, with NULL, let go: a world has one hand. It is a parameter, as gravity

@@ -99,12 +99,12 @@ typedef struct FilKept {
 // A contact, or one of the two halves of a joint, in work: 3 rows of the friction problem.
 typedef struct FilWorkContact {
     FilPlace a, b;
-    FilBlockKind kind;          // coulomb, equality: a joint, or ball: the hand
-    bool turn;                  // of a joint: its rows are about the spin
-    int joint;                  // of a joint: which; -1: the hand
-    double error[3];            // of a joint, m or rad: what its rows are to bring to 0
-    double soft[3];             // of a joint: what its rows give way, per impulse
-    double normal[3], frame[9]; // rows of the frame: normal and two tangents
+    FilBlockKind kind;                   // coulomb, equality: a joint, or ball: the hand
+    bool turn;                           // of a joint: its rows are about the spin
+    int joint;                           // of a joint: which; -1: the hand
+    double error[3];                     // of a joint, m or rad: what its rows are to bring to 0
+    double soft[3];                      // of a joint: what its rows give way, per impulse
+    double normal[3], frame[9];          // rows of the frame: normal and two tangents
     double gap, mu, restitution, margin; // of the hand mu is the most it does, N s or N m s
     double
         carried[3]; // m/s, world axes: what moves the places apart from v+: driven ends, obstacles
