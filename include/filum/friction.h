@@ -192,8 +192,8 @@ typedef struct FilFrictionSettings {
     double natural_tolerance; ///< and residual.natural <= this; 0: not asked for
     int max_iterations;       ///< 0: the solver's own limit
     /// Most work of a solve, for `auto`: in Newton steps with every contact pressed, of which
-    /// products and cheaper steps are parts. Operations are counted, not timed: every machine stops
-    /// at the same iterate. 0: no limit but those of its iterations.
+    /// products and cheaper steps are parts (a step a third at least). Operations are counted, not
+    /// timed: every machine stops at the same iterate. 0: no limit but those of its iterations.
     double budget;
     int facet_count;  ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
     int thread_count; ///< 0: as many as OpenMP offers
