@@ -41,8 +41,8 @@ bool fil_front_is_large(const FilFront *f) {
 static const int64_t ASK_EVERY = 200000000; // operations
 
 bool fil_halts(FilHalt *halt, double operations) {
-    if (halt->stop == NULL || halt->stopped) {
-        return halt->stopped;
+    if (halt == NULL || halt->stop == NULL || halt->stopped) {
+        return halt != NULL && halt->stopped;
     }
     const int64_t more = operations < (double)ASK_EVERY ? (int64_t)operations : ASK_EVERY;
     if (atomic_fetch_add(&halt->since, more) + more >= ASK_EVERY) {

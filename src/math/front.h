@@ -29,7 +29,7 @@ typedef struct FilFront {
     const double *floor; // [k] as in FilDenseLu
     int *pivot;          // [k] out
     double *inverse;     // [k] out
-    FilHalt *halt;
+    FilHalt *halt;       // or NULL
 } FilFront;
 
 /// Whether the front is large enough for several threads.
