@@ -29,8 +29,9 @@ typedef struct BenchOptions {
     bool json, quick, rivals;
     CliList scene;
     bool torture, wild, tame, throws, resumes; // of torture
-    int cases, seed, model, only;              // cases, of which seed; model; one case alone
-    const char *save;                          // where its scene goes
+    int cases, seed, model, only; // cases, of which seed (of pulls too); model; one case alone
+    const char *save;             // where its scene goes
+    int pulls;                    // world: instead of tables, so many pulls by the hand
 } BenchOptions;
 
 // Sums for a line through (log n, log seconds).

@@ -383,6 +383,11 @@ CliStatus bench_world(const BenchOptions *options) {
     if (options->table != BENCH_TABLE_NU && !check_names(options)) { // that has names of its own
         return CLI_BAD_COMMAND;
     }
+    if (options->pulls > 0) {
+        worst = bench_world_pulls(options);
+        const CliStatus told = cli_flush();
+        return told > worst ? told : worst;
+    }
     if (options->table == BENCH_TABLE_ALL || options->table == BENCH_TABLE_SCENES ||
         options->table == BENCH_TABLE_DETECT) {
         worst = bench_scenes(options);

@@ -16,6 +16,9 @@ CliStatus bench_world_nu(const BenchOptions *options);
 /// What new contacts start from: a guess, or zero.
 CliStatus bench_world_guess(const BenchOptions *options);
 
+/// Pulls by the hand at random in all scenes: what explodes.
+CliStatus bench_world_pulls(const BenchOptions *options);
+
 /// The fields of a run: ,"name":value...
 void bench_world_print_json(const BenchRun *run);
 

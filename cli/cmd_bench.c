@@ -50,6 +50,9 @@ static const CliOption option_table[] = {
                     "5, torture 10"),
     CLI_OPTION_COUNT("repeat", "N", repeat, 1, 1000,
                      "solves of which the fastest counts; default 3"),
+    CLI_OPTION_COUNT("pulls", "N", pulls, 1, 100000000,
+                     "world: instead of tables, so many pulls by the hand, at random in all "
+                     "scenes; --steps of them: steps of a pull, default 20"),
     CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
                      "of auto and world; default 1, 0 is as many as the machine offers"),
     CLI_OPTION_FLAG("torture", torture, "of rods and world: random ones, and what is wrong"),
@@ -60,7 +63,7 @@ static const CliOption option_table[] = {
     CLI_OPTION_FLAG("resumes", resumes, "torture of worlds: going on from random moments"),
     CLI_OPTION_COUNT("cases", "N", cases, 1, INT_MAX,
                      "of a torture; default 1000 of each model, 200 worlds"),
-    CLI_OPTION_COUNT("seed", "S", seed, 0, INT_MAX, "of a torture; default 1"),
+    CLI_OPTION_COUNT("seed", "S", seed, 0, INT_MAX, "of a torture, of pulls; default 1"),
     CLI_OPTION_CHOICE("model", "NAME", model, models, "of a torture of rods, and of throws"),
     CLI_OPTION_COUNT("case", "K", only, 0, INT_MAX, "of a torture this one alone: shows its scene"),
     CLI_OPTION_TEXT("save", "FILE", save, "where the scene of --case goes"),
@@ -285,7 +288,13 @@ const CliVerb cli_bench = {
         "--quick, --json, --threads, --steps, --seconds and --tol. With --torture instead: random "
         "scenes, wild and tame ones, rods thrown on a floor (--throws), or runs that go on from "
         "random moments (--resumes), and what exploded, hung, passed through something, did not "
-        "converge or was slow. Status 1 when something that must not be was found.",
+        "converge or was slow. Status 1 when something that must not be was found.\n"
+        "\n"
+        "world --pulls N: instead, pull rods by the hand of a live run, at random, hard and far, "
+        "and print for each scene how many pulls ended in a step that failed (exploded) or with "
+        "energy from nowhere (gained), and the largest force as a part of the most that the hand "
+        "may do. It takes --seed, --scene, --steps, --threads and --json; status 1 when a pull "
+        "exploded or gained.",
     .examples = "filum bench friction --quick\tall tables, each cut short\n"
                 "filum bench friction problems/ --table auto --json\tfor a script\n"
                 "filum bench friction problems/ --rivals\tbeside Siconos\n"
@@ -296,7 +305,8 @@ const CliVerb cli_bench = {
                 "filum bench rods --torture --model der --case 17\tone of them, as a scene\n"
                 "filum bench world --torture --wild --seed 3\trandom scenes\n"
                 "filum bench world --wild --seed 3 --case 17 --save it.json\tone of them\n"
-                "filum bench world --throws --cases 1000\tenergy of rods that land",
+                "filum bench world --throws --cases 1000\tenergy of rods that land\n"
+                "filum bench world --pulls 1000\twhat a mouse can do to the scenes",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_bench,

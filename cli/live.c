@@ -105,15 +105,11 @@ static void act(CliLive *live, FilStage *stage, const FilAction *action) {
     }
 }
 
-// A hand whose owner is gone lets go; one whose target is far away comes closer to it.
+// A hand whose owner is gone lets go.
 static void check_hand(CliLive *live, FilStage *stage) {
     if (fil_world_grab(fil_stage_world(stage), NULL, NULL) != NULL &&
         fil_live_silence(live->live) > alone) {
         act(live, stage, &(FilAction){.kind = FIL_ACTION_RELEASE});
-    }
-    FilError error;
-    if (fil_live_follow(live->live, stage, &error) != FIL_OK) {
-        (void)snprintf(live->error, sizeof live->error, "%.250s", error.text);
     }
 }
 

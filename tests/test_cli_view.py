@@ -625,7 +625,10 @@ def a_hand_at_the_end_of_the_world_tears_nothing():
         server.do(do="resume")
         server.wait(lambda state: state["error"] is not None or state["finished"])
         state = server.state()
-        assert state["error"] is None and state["grab"]["target"][1] < 0.6, state
+        grab = state["grab"]
+        assert state["error"] is None and grab["target"] == [0, 1000, 0], state
+        force = sum(part * part for part in grab["force"]) ** 0.5
+        assert 0.9 * grab["most_force"] < force <= (1 + 1e-6) * grab["most_force"], state
         server.end()
 
 

@@ -83,6 +83,9 @@ static double unlawful(FilBlockKind kind, int d, double mu, const double *u, con
     case FIL_BLOCK_CONE:
         most = fmax(outside(d, mu, r), outside_dual(d, mu, shifted));
         return fmax(most, fabs(product(d, u, r)));
+    case FIL_BLOCK_BALL: // no more than the radius; and slip dissipates all it can
+        most = sqrt(product(d, r, r)) - mu;
+        return fmax(most, fabs(product(d, u, r) + mu * sqrt(product(d, u, u))));
     default:
         most = fmax(outside(d, mu, u), outside_dual(d, mu, r));
         return fmax(most, fabs(product(d, u, r)));

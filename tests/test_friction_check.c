@@ -104,8 +104,8 @@ static void bad_blocks_are_named(void) {
     REFUSED(any, c->problem.dof_count = -3, "dof_count is -3; it must not be negative");
     REFUSED(any, c->sizes[1] = 7, "block_sizes[1] is 7; it must be 1 to 6");
     REFUSED(any, c->problem.block_sizes = NULL, "block_size is 0; it must be 1 to 6");
-    REFUSED(any, c->kinds[1] = (FilBlockKind)17, "kinds[1] is 17; it must be 0 to 5");
-    REFUSED(any, c->kinds[0] = (FilBlockKind)-1, "kinds[0] is -1; it must be 0 to 5");
+    REFUSED(any, c->kinds[1] = (FilBlockKind)17, "kinds[1] is 17; it must be 0 to 6");
+    REFUSED(any, c->kinds[0] = (FilBlockKind)-1, "kinds[0] is -1; it must be 0 to 6");
     REFUSED(any, c->mu[1] = -0.1, "mu[1] is -0.1; it must be finite and not negative");
     REFUSED(any, c->mu[1] = -nan_value, "mu[1] is nan; it must be finite and not negative");
     REFUSED(any, c->mu[0] = HUGE_VAL, "mu[0] is inf; it must be finite and not negative");

@@ -173,6 +173,143 @@ static void the_pull_of_the_hand_goes_through_the_rod(void) {
     }
 }
 
+static double mass_of(const FilRodDef *def) {
+    return def->length * def->section.density * pi * pow(def->section.radius, 2);
+}
+
+static double bend_of(const FilRodDef *def) {
+    return def->section.young * pi * pow(def->section.radius, 4) / 4.0;
+}
+
+// Fifteen weights, on earth where there is less gravity, and what folds the rod.
+static void the_most_a_hand_does_is_its_formula(void) {
+    static const double gravities[] = {0.0, -9.81, -30.0};
+    for (int k = 0; k < 6; k++) {
+        const FilRodDef def = k < 3 ? make_hair(FIL_ROD_DER) : make_cable(FIL_ROD_HELIX);
+        FilWorld *world = make_world(&def, 1e-3, gravities[k % 3]);
+        FilGrab grab;
+        FilError error;
+        CHECK(fil_world_grab_make(world, 0, 0.3, &grab, &error) == FIL_OK);
+        const double want = 15.0 * mass_of(&def) * fmax(9.81, fabs(gravities[k % 3])) +
+                            pi * pi * bend_of(&def) / pow(def.length, 2);
+        CHECK_NEAR(grab.most_force, want, 1e-12, 0.0);
+        fil_world_destroy(world);
+    }
+}
+
+// Straight down from its root, which is held, the tip pulled down to the end of the world: no rod
+// that does not stretch can follow. The hand slips, and every section carries what it does at most.
+static void a_rod_that_is_held_slips_out_of_the_hand(void) {
+    for (int k = 0; k < 6; k++) {
+        FilRodDef def = k % 3 == 2 ? make_cable(FIL_ROD_HELIX) : make_hair((FilRodModel)(k % 3));
+        def.root = (FilPose){.axis = {{0.0, 0.0, -1.0}, {0.0, 1.0, 0.0}, {1.0, 0.0, 0.0}}};
+        FilWorld *world = make_world(&def, k < 3 ? 1e-3 : 1e-2, 0.0);
+        FilGrab grab;
+        FilError error;
+        CHECK(fil_world_grab_make(world, 0, 1.0, &grab, &error) == FIL_OK);
+        grab.target[2] = -1e9;
+        CHECK(fil_world_set_grab(world, &grab, &error) == FIL_OK);
+        for (int n = 0; n < 200; n++) {
+            double force[3];
+            step(world, 1);
+            (void)fil_world_grab(world, force, NULL);
+            CHECK_NEAR(-force[2], grab.most_force, 1e-9, 0.0);
+        }
+        FilPose pose;
+        fil_rod_at(fil_world_rod(world, 0), def.length, &pose, NULL);
+        CHECK_NEAR(pose.position[2], -def.length, 1e-6, 0.0);
+        fil_world_destroy(world);
+    }
+}
+
+// A mouse that jumps by metres, before every step, and back; rods that are held and free, thin and
+// thick, by short steps and long ones: never more than the most.
+static void a_mouse_that_jumps_pulls_no_harder(void) {
+    static const FilRodModel models[] = {FIL_ROD_DER, FIL_ROD_CORDE, FIL_ROD_CHAIN};
+    for (int k = 0; k < 12; k++) {
+        FilRodDef def = k % 2 == 0 ? make_hair(models[k % 3]) : make_cable(models[k % 3]);
+        def.root_end.kind = k / 6 == 0 ? FIL_END_FREE : def.root_end.kind;
+        FilWorld *world = make_world(&def, k % 4 < 2 ? 1e-3 : 5e-3, -9.81);
+        FilGrab grab;
+        FilError error;
+        CHECK(fil_world_grab_make(world, 0, k / 11.0, &grab, &error) == FIL_OK);
+        for (int n = 0; n < 60; n++) {
+            double force[3], torque;
+            grab.turning = n > 30;
+            grab.target[n % 3] = (n % 2 == 0 ? 1.0 : -1.0) * (n % 5 == 0 ? 1e6 : 3.0);
+            grab.axis[0] = cos(n);
+            grab.axis[1] = sin(n);
+            CHECK(fil_world_set_grab(world, &grab, &error) == FIL_OK);
+            step(world, 1);
+            (void)fil_world_grab(world, force, &torque);
+            CHECK(sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]) <=
+                  (1.0 + 1e-12) * grab.most_force);
+            CHECK(fabs(torque) <= (1.0 + 1e-12) * grab.most_torque);
+        }
+        fil_world_destroy(world);
+    }
+}
+
+// A mouse that draws a circle in 2 s: the place stays within 0.04 s v + (0.02 s)^2 g of it.
+static void a_slow_mouse_is_followed(void) {
+    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
+        FilRodDef def = make_hair((FilRodModel)model);
+        def.root_end.kind = FIL_END_FREE;
+        def.drag = 1e-4;
+        FilWorld *world = make_world(&def, 2e-3, -9.81);
+        FilGrab grab;
+        FilError error;
+        CHECK(fil_world_grab_make(world, 0, 0.0, &grab, &error) == FIL_OK);
+        double begin[3], farthest = 0.0;
+        memcpy(begin, grab.target, sizeof begin);
+        const double radius = 0.05, turn = pi * 2e-3, speed = pi * radius;
+        for (int n = 0; n < 1500; n++) {
+            FilPose pose;
+            grab.target[0] = begin[0] + radius * sin(turn * n);
+            grab.target[1] = begin[1] + radius * (1.0 - cos(turn * n));
+            CHECK(fil_world_set_grab(world, &grab, &error) == FIL_OK);
+            step(world, 1);
+            fil_rod_at(fil_world_rod(world, 0), 0.0, &pose, NULL);
+            farthest = fmax(farthest, distance(pose.position, grab.target));
+        }
+        CHECK(farthest < 0.04 * speed + 0.02 * 0.02 * 9.81);
+        CHECK(farthest > 0.02 * 0.02 * 9.81); // it hangs
+        fil_world_destroy(world);
+    }
+}
+
+// A ball of a hundred times the mass of the rod hangs at its tip: it is lifted, too.
+static void what_is_joined_to_a_rod_comes_along(void) {
+    FilRodDef def = make_hair(FIL_ROD_DER);
+    def.root_end.kind = FIL_END_FREE;
+    FilWorld *world = make_world(&def, 1e-3, -9.81);
+    FilRigidDef ball = fil_rigid_def_default();
+    FilGrab grab;
+    FilError error;
+    FilPose tip, pose;
+    int number;
+    fil_rod_at(fil_world_rod(world, 0), def.length, &tip, NULL);
+    const double mass = 100.0 * mass_of(&def);
+    ball.shape = (FilShape){.kind = FIL_SHAPE_SPHERE, .radius = 0.005};
+    ball.mass = mass;
+    memcpy(ball.pose.position, tip.position, sizeof tip.position);
+    const FilSurface surface = fil_surface_default();
+    CHECK(fil_world_add_rigid(world, &ball, &surface, &number, &error) == FIL_OK);
+    FilJointDef joint = {.a = {.kind = FIL_BODY_ROD, .index = 0, .s = def.length},
+                         .b = {.kind = FIL_BODY_RIGID, .index = 0},
+                         .turning = true};
+    memcpy(joint.b.point, tip.position, sizeof tip.position);
+    CHECK(fil_world_add_joint(world, &joint, &number, &error) == FIL_OK);
+    CHECK(fil_world_grab_make(world, 0, 0.0, &grab, &error) == FIL_OK);
+    CHECK(grab.most_force > 15.0 * 9.81 * (mass + mass_of(&def)));
+    grab.target[2] += 0.5;
+    CHECK(fil_world_set_grab(world, &grab, &error) == FIL_OK);
+    step(world, 2000);
+    fil_rod_at(fil_world_rod(world, 0), 0.0, &pose, NULL);
+    CHECK(distance(pose.position, grab.target) < 0.01);
+    fil_world_destroy(world);
+}
+
 static void a_hand_that_lets_go_leaves_nothing(void) {
     const FilRodDef def = make_hair(FIL_ROD_HELIX);
     FilWorld *world = make_world(&def, 1e-3, -9.81);
@@ -200,7 +337,7 @@ static void a_hand_that_makes_no_sense_is_refused(void) {
     CHECK(fil_world_grab_make(world, 0, 0.5, &fine, &error) == FIL_OK);
     double *const numbers[] = {&grab.part,    &grab.target[1],      &grab.stiffness,
                                &grab.damping, &grab.turn_stiffness, &grab.turn_damping,
-                               &grab.axis[2]};
+                               &grab.axis[2], &grab.most_force,     &grab.most_torque};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         grab = fine;
         *numbers[k] = (double)NAN;
@@ -382,6 +519,11 @@ static void events_that_are_none_are_refused(void) {
     X(no_step_is_too_long_for_the_hand)               \
     X(a_twisted_tip_feels_the_torsion_of_the_rod)     \
     X(the_pull_of_the_hand_goes_through_the_rod)      \
+    X(the_most_a_hand_does_is_its_formula)            \
+    X(a_rod_that_is_held_slips_out_of_the_hand)       \
+    X(a_mouse_that_jumps_pulls_no_harder)             \
+    X(a_slow_mouse_is_followed)                       \
+    X(what_is_joined_to_a_rod_comes_along)            \
     X(a_hand_that_lets_go_leaves_nothing)             \
     X(a_hand_that_makes_no_sense_is_refused)          \
     X(a_resumed_run_replays_every_change_to_the_bit)  \

@@ -46,7 +46,7 @@ static FilBlockKind dual_of(FilBlockKind kind) {
 // onto a closed convex cone and for nothing else.
 static void projection_satisfies_moreaus_decomposition(void) {
     FilRandom random = fil_random_make(1);
-    for (int kind = 0; kind < FIL_BLOCK_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < FIL_BLOCK_BALL; kind++) { // the ball is no cone: below
         for (int k = 0; k < 200 * FRICTION_COUNT; k++) {
             const int d = 1 + fil_random_int(&random, D);
             const double mu = frictions[k % FRICTION_COUNT];
@@ -102,7 +102,11 @@ static void draw_lawful(FilRandom *random, FilBlockKind kind, int d, double mu, 
     for (int i = 0; i < d; i++) {
         u[i] = r[i] = 0.0;
         const double direction = i > 0 ? t[i] / length : 0.0;
-        if (kind == FIL_BLOCK_EQUALITY) {
+        if (kind == FIL_BLOCK_BALL) { // in the middle, at the boundary, there and slipping
+            r[i] = mu * (regime == 0 ? 0.5 : 1.0) * (i == 0 ? 0.6 : d == 1 ? 1.0 : 0.8 * direction);
+            r[i] = d == 1 ? r[i] / 0.6 : r[i];
+            u[i] = regime == 2 || mu == 0.0 ? -v * r[i] + (mu == 0.0 ? v + i : 0.0) : 0.0;
+        } else if (kind == FIL_BLOCK_EQUALITY) {
             r[i] = fil_random_normal(random);
         } else if (kind == FIL_BLOCK_FREE) {
             u[i] = fil_random_normal(random);
@@ -120,7 +124,7 @@ static void draw_lawful(FilRandom *random, FilBlockKind kind, int d, double mu, 
                                                             : mu);
         }
     }
-    if (d == 1 && regime == 2 && kind != FIL_BLOCK_EQUALITY) {
+    if (d == 1 && regime == 2 && kind != FIL_BLOCK_EQUALITY && kind != FIL_BLOCK_BALL) {
         r[0] = kind == FIL_BLOCK_FREE ? 0.0 : r[0];
         u[0] = r[0] > 0.0 ? 0.0 : u[0];
     }
@@ -156,6 +160,7 @@ static void every_function_vanishes_on_lawful_pairs_and_only_there(void) {
             }
             CHECK_NEAR(fil_law_natural(at.kind, d, mu, at.rho, u, r, NULL), 0.0, 0.0, 1e-24);
             u[0] += kind == FIL_BLOCK_FREE ? 0.0 : norm(d, r) > 0.0 ? 0.5 : -20.0;
+            u[0] += kind == FIL_BLOCK_BALL ? 20.0 : 0.0; // with r, not against it
             r[0] += kind == FIL_BLOCK_FREE ? 0.5 : 0.0;
             const double broken = fil_law_natural(at.kind, d, mu, at.rho, u, r, NULL);
             for (int f = 0; f < FIL_NEWTON_FUNCTION_COUNT; f++) {
@@ -207,7 +212,7 @@ static void natural_map_sees_velocities_beside_huge_impulses(void) {
     const double down[3] = {-1.0, 0.0, 0.0}, across[3] = {0.0, 0.0, 0.25};
     double F[3];
     for (int kind = 0; kind < FIL_BLOCK_KIND_COUNT; kind++) {
-        if (kind == FIL_BLOCK_FREE) {
+        if (kind == FIL_BLOCK_FREE || kind == FIL_BLOCK_BALL) { // no impulse is huge in a ball
             continue;
         }
         CHECK(fil_law_natural((FilBlockKind)kind, 3, 0.5, 2.0, down, inside, F) == 4.0);
@@ -323,6 +328,28 @@ static void jacobians_agree_with_central_differences_at_second_order(void) {
                 CHECK(coarse < 1e-6);
             }
         }
+    }
+}
+
+// The nearest point p of a convex set: (x - p).(q - p) <= 0 for every q of it.
+static void projection_on_a_ball_is_its_nearest_point(void) {
+    FilRandom random = fil_random_make(8);
+    for (int k = 0; k < 200 * FRICTION_COUNT; k++) {
+        const int d = 1 + k % D;
+        const double radius = frictions[k % FRICTION_COUNT];
+        double x[D], y[D], p[D], q[D], J[D * D];
+        draw(&random, d, x);
+        draw(&random, d, y);
+        fil_law_project_jacobian(FIL_BLOCK_BALL, d, radius, x, p, J);
+        fil_law_project(FIL_BLOCK_BALL, d, radius, y, q);
+        CHECK(norm(d, p) <= (1.0 + 1e-15) * radius);
+        double along = 0.0;
+        for (int i = 0; i < d; i++) {
+            along += (x[i] - p[i]) * (q[i] - p[i]);
+            // along x nothing moves outside, inside everything does
+            CHECK_NEAR(dot(d, J + d * i, x), norm(d, x) > radius ? 0.0 : x[i], 0.0, 1e-14);
+        }
+        CHECK(along <= 1e-15 * radius * norm(d, x));
     }
 }
 
@@ -449,6 +476,7 @@ static void functions_do_not_depend_on_units(void) {
     X(natural_map_sees_velocities_beside_huge_impulses)         \
     X(alart_curnier_has_the_values_of_its_proof)                \
     X(jacobians_agree_with_central_differences_at_second_order) \
+    X(projection_on_a_ball_is_its_nearest_point)                \
     X(projection_jacobian_is_that_of_the_natural_map)           \
     X(functions_and_jacobians_are_finite_at_every_tie)          \
     X(fischer_burmeister_at_the_origin_takes_a_regular_element) \

@@ -18,6 +18,9 @@
 ///     free          r = 0
 ///     cone(mu)      r in K_mu, u in its dual, orthogonal: friction without the mu |u_T| term
 ///     dual(mu)      r in the dual of K_mu, u in K_mu, orthogonal
+///     ball(c)       |r| <= c, u = 0 where |r| < c, else u = -l r with l >= 0: a joint that holds
+///                   up to the impulse c and slips beyond; with a compliance a spring that gives
+///                   way; c, N s, is given as its mu
 ///
 /// with K_mu = { x : |x_T| <= mu x_N }. W may be given in three forms: as blocks, factored by
 /// bodies, or implicitly by the global problem M v = H r + f, u = H^T v + w.
@@ -46,7 +49,8 @@ extern "C" {
     X(FIL_BLOCK_EQUALITY, "equality", "u = 0")                                           \
     X(FIL_BLOCK_FREE, "free", "r = 0")                                                   \
     X(FIL_BLOCK_CONE, "cone", "r in K_mu, u in its dual, orthogonal")                    \
-    X(FIL_BLOCK_DUAL, "dual", "r in the dual of K_mu, u in K_mu, orthogonal")
+    X(FIL_BLOCK_DUAL, "dual", "r in the dual of K_mu, u in K_mu, orthogonal")            \
+    X(FIL_BLOCK_BALL, "ball", "|r| <= c, u = 0 or opposite to r on the boundary")
 
 #define FIL_LOCAL_SOLVERS(X)                                                                  \
     X(FIL_LOCAL_HYBRID, "hybrid", "enumeration of the easy cases, Newton, quartic if needed") \
@@ -142,8 +146,8 @@ typedef struct FilFrictionProblem {
     int block_size;            ///< of every block, when block_sizes is NULL; 1 to FIL_BLOCK_MAX
     const int *block_sizes;    ///< or one per block
     const FilBlockKind *kinds; ///< one per block; NULL: all coulomb
-    /// One per block, >= 0 where the kind has friction (coulomb, cone, dual), not read elsewhere;
-    /// NULL only where no block has friction.
+    /// One per block, >= 0 where the kind has friction (coulomb, cone, dual) or is a ball (its
+    /// radius), not read elsewhere; NULL only where no block has one.
     const double *mu;
     /// m, unknowns of the bodies behind W: for the conditioning number alone. 0: not known; in
     /// FIL_FORM_GLOBAL 0 or the size of M.
@@ -188,14 +192,17 @@ typedef struct FilFrictionSettings {
     double natural_tolerance; ///< and residual.natural <= this; 0: not asked for
     int max_iterations;       ///< 0: the solver's own limit
     /// Most work of a solve, for `auto`: in Newton steps with every contact pressed, of which
-    /// products and cheaper steps are parts. Operations are counted, not timed: every machine stops
-    /// at the same iterate. 0: no limit but those of its iterations.
+    /// products and cheaper steps are parts (a step a third at least). Operations are counted, not
+    /// timed: every machine stops at the same iterate. 0: no limit but those of its iterations.
     double budget;
     int facet_count;  ///< of the pyramid of `linearised`, FIL_FACET_MIN to FIL_FACET_MAX
     int thread_count; ///< 0: as many as OpenMP offers
     bool warm_start;  ///< start from the r given in the solution
     /// False stops. Never called by two threads at once; the reports of islands interleave.
     bool (*on_iteration)(void *user, const FilFrictionProgress *progress);
+    /// True stops, as above: asked in the middle of factorisations too, some tens of milliseconds
+    /// apart. Never called by two threads at once.
+    bool (*stop)(void *user);
     void *user;
 } FilFrictionSettings;
 

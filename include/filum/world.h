@@ -342,6 +342,8 @@ FIL_API FIL_MUST_CHECK FilStatus fil_world_remove_joint(FilWorld *world, int joi
 /// A hand on a rod: springs with dampers, taken implicitly, so that no step is too long for them.
 /// One pulls the section at `part` of the length toward `target`; the other, where `turning` is
 /// set, turns the section about its tangent until n1 points along `axis`, seen along the tangent.
+/// Neither is ever stronger than `most_force` and `most_torque`: where it would be, the rod slips
+/// out of the hand, and the spring gets longer.
 typedef struct FilGrab {
     int rod;
     double part;           ///< 0 .. 1
@@ -352,11 +354,23 @@ typedef struct FilGrab {
     double axis[3];        ///< any length but 0
     double turn_stiffness; ///< N m
     double turn_damping;   ///< N m s
+    double most_force;     ///< N
+    double most_torque;    ///< N m
 } FilGrab;
 
 /// A hand that holds the rod where it is, with the strength that suits its mass and stiffness: it
 /// moves the rod in some hundredths of a second, and bends a cable as it bends a hair. `turning` is
-/// false.
+/// false. With m the mass (kg) of the rod and of the rigid bodies joined to it, g gravity, L its
+/// length (m), B, GJ and I the largest bending and twisting stiffness (N m^2) and the inertia about
+/// the tangent (kg m^2),
+///
+///     stiffness = m / (0.02 s)^2 + 48 B / L^3,       damping = 2 sqrt(stiffness m),
+///     most_force = 15 m max(|g|, 9.81 m/s^2) + pi^2 B / L^2,
+///     most_torque = pi turn_stiffness,   turn_stiffness = I / (0.02 s)^2 + 10 GJ / L:
+///
+/// fifteen times the weight, on earth if that is more, and what folds the rod (Euler's load). A
+/// place that moves slowly at v is followed within 0.04 s |v| + (0.02 s)^2 |g|, and what the rod's
+/// own stiffness adds.
 FIL_API FIL_MUST_CHECK FilStatus fil_world_grab_make(const FilWorld *world, int rod, double part,
                                                      FilGrab *grab, FilError *error);
 /// Grab, move the hand, or, with NULL, let go: a world has one hand. It is a parameter, as gravity

@@ -22,9 +22,9 @@
 // line on which the centre creeps.)
 //
 // The proof. Let y have y_i in the impulse cone of its block, with no tangential part in coulomb
-// blocks, W^T y = 0 and y . b < 0. For every r then y . u = y . b < 0, but a lawful u has
-// y . u >= 0: there is no solution. Such a y exists exactly when the problem without friction has
-// none, and it is what the increments of the proximal-point method tend to on that problem
+// blocks and 0 in balls, W^T y = 0 and y . b < 0. For every r then y . u = y . b < 0, but a lawful
+// u has y . u >= 0: there is no solution. Such a y exists exactly when the problem without friction
+// has none, and it is what the increments of the proximal-point method tend to on that problem
 // (Pazy 1971: the displacement of least norm).
 //
 // Every choice depends on iterations and residuals alone.
@@ -100,7 +100,8 @@ static bool is_certificate(const FilSystem *s, const double *y, double *Wy) {
     multiply_transposed(s, y, Wy);
     for (int i = 0; i < s->n; i++) {
         double p[FIL_BLOCK_MAX];
-        fil_law_project(s->kind[i], fil_system_block_size(s, i), s->mu[i], y + s->offset[i], p);
+        const double mu = s->kind[i] == FIL_BLOCK_BALL ? 0.0 : s->mu[i]; // no ray in a ball
+        fil_law_project(s->kind[i], fil_system_block_size(s, i), mu, y + s->offset[i], p);
         for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
             const double wy = Wy[k], rho = s->rho[i];
             const double outside = y[k] - p[k - s->offset[i]];
@@ -212,11 +213,15 @@ static FilStatus try_proximal(const FilSystem *s, const FilIslandTask *task, Fil
     if (other == NULL || u == NULL) {
         return FIL_E_NO_MEMORY;
     }
-    allow(task, result, PROXIMAL_SHARE);
+    bool guessed = false; // else zero is where the first run began
+    for (int k = 0; k < s->size && task->settings->warm_start; k++) {
+        guessed = guessed || r[k] != 0.0;
+    }
+    allow(task, result, guessed ? PROXIMAL_SHARE : RESTART_SHARE);
     fil_proximal_run(x, 1.0, ITERATIONS, r, result);
     allow(task, result, RESTART_SHARE);
     result->fallbacks += !is_over(result, task);
-    if (!is_over(result, task) && task->settings->warm_start) {
+    if (!is_over(result, task) && guessed) {
         fil_proximal_run(x, 1.0, ITERATIONS, other, result);
         keep_better(s, task, other, r, u);
     }

@@ -40,7 +40,7 @@ static FilStatus begin(Cadoux *x, const FilSystem *s, const FilIslandTask *task)
     FilArena *arena = task->arena;
     *x = (Cadoux){.s = s,
                   .task = task,
-                  .method = fil_convex_method(task->settings->convex),
+                  .method = fil_convex_method(task->settings->convex, s),
                   .shifted = FIL_NEW(arena, double, s->size),
                   .speed = FIL_NEW_ZEROED(arena, double, s->n),
                   .change = FIL_NEW_ZEROED(arena, double, s->n),

@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "law.h"
 
 static FilStatus fail_null(FilError *error, const char *name) {
     return fil_fail(error, FIL_E_ARGUMENT, "%s is NULL; the problem needs it", name);
@@ -120,7 +121,7 @@ static FilStatus check_kinds(const FilFrictionProblem *problem, FilError *error)
             return fil_fail(error, FIL_E_ARGUMENT, "kinds[%d] is %d; it must be 0 to %d", i,
                             (int)kind, FIL_BLOCK_KIND_COUNT - 1);
         }
-        if (kind != FIL_BLOCK_COULOMB && kind != FIL_BLOCK_CONE && kind != FIL_BLOCK_DUAL) {
+        if (!fil_law_has_mu(kind)) {
             continue;
         }
         if (problem->mu == NULL) {

@@ -1,17 +1,20 @@
 #ifndef FIL_FRICTION_CONE_H
 #define FIL_FRICTION_CONE_H
 
-// Algebra of the self-dual cone K_1 = { x : |x_T| <= x_N } of size d, 1 to FIL_BLOCK_MAX, as
+// Algebra of the self-dual cone K_1 = { x : |x_T| <= x_N } of size d, 1 to FIL_PART_MAX, as
 // interior point methods use it; d = 1 is the half-line. Nothing allocates.
 //
 // With J = diag(1, -1, ..): x o y = (x.y, x_N y_T + y_N x_T), e = (1, 0, ..), det x = x.J x.
 
 #include "filum/friction.h"
 
+/// Largest size of a part: a ball has one more component than its block.
+#define FIL_PART_MAX (FIL_BLOCK_MAX + 1)
+
 /// The automorphism T = root (2 v v^T - J) of the cone; T^2 = root^2 (2 w w^T - J).
 typedef struct FilConeScaling {
     double root;
-    double v[FIL_BLOCK_MAX], w[FIL_BLOCK_MAX]; // det v = det w = 1
+    double v[FIL_PART_MAX], w[FIL_PART_MAX]; // det v = det w = 1
 } FilConeScaling;
 
 /// x_N - |x_T|, positive inside the cone.

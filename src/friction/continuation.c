@@ -14,8 +14,8 @@
 // Where e is large there is next to no friction and a barrier: the one solution of a convex
 // problem; e = 0 is the problem itself. s grows with mu, so that no contact is stiffer than others,
 // and faster than e, because r_N grows as e does. The law is Coulomb's own, not its associated form
-// after De Saxce's change, whose mu |u_T| drowns u_N where mu is large. Other laws take their
-// smoothed Fischer-Burmeister function.
+// after De Saxce's change, whose mu |u_T| drowns u_N where mu is large. A ball is smoothed as
+// friction is, other laws take their smoothed Fischer-Burmeister function.
 //
 // The path. F(r, l) = 0 with e = exp(-l) is a curve in (r, l), followed by its arc length: steps
 // are predicted along the tangent and corrected by Newton in the plane across (Keller 1977;
@@ -114,6 +114,24 @@ static void smooth_contact(int d, double mu, double softness, const Smooth *x) {
     }
 }
 
+// The tangential part of a contact, its radius given: r sqrt(|u|^2 + s^2) + radius u = 0.
+static void smooth_ball(int d, double radius, double softness, const Smooth *x) {
+    const double e = x->e, s = softness * e + e * e, s_slope = softness * e + 2.0 * e * e;
+    double square = s * s;
+    for (int k = 0; k < d; k++) {
+        square += x->u[k] * x->u[k];
+    }
+    const double q = sqrt(square), over = 1.0 / (q + radius);
+    for (int k = 0; k < d; k++) {
+        x->F[k] = (x->r[k] * q + radius * x->u[k]) * over;
+        x->Fl[k] = -x->r[k] * (s / q) * s_slope * over;
+        for (int j = 0; j < d; j++) {
+            x->Fr[d * k + j] = k == j ? q * over : 0.0;
+            x->Fu[d * k + j] = (x->r[k] * x->u[j] / q + (k == j ? radius : 0.0)) * over;
+        }
+    }
+}
+
 static void smooth_other(FilBlockKind kind, int d, double mu, const Smooth *x) {
     const double change = 1e-4;
     double more[FIL_BLOCK_MAX], less[FIL_BLOCK_MAX];
@@ -146,6 +164,8 @@ static double linearise(Path *x, const double *r, double l) {
         const Smooth point = {exp(-l), u, v, x->F + o, x->J.Fu + at, x->J.Fr + at, x->Fl + o};
         if (s->kind[i] == FIL_BLOCK_COULOMB) {
             smooth_contact(d, s->mu[i], x->softness, &point);
+        } else if (s->kind[i] == FIL_BLOCK_BALL) {
+            smooth_ball(d, s->mu[i] * to_r, x->softness, &point);
         } else {
             smooth_other(s->kind[i], d, s->mu[i], &point);
         }
@@ -197,7 +217,7 @@ static void guess_begin(Path *x) {
     for (int i = 0; i < s->n; i++) {
         for (int k = s->offset[i]; k < s->offset[i + 1]; k++) {
             const bool pushes = k == s->offset[i] || s->kind[i] == FIL_BLOCK_UNILATERAL;
-            x->r[k] = pushes && s->kind[i] != FIL_BLOCK_FREE
+            x->r[k] = pushes && s->kind[i] != FIL_BLOCK_FREE && s->kind[i] != FIL_BLOCK_BALL
                           ? exp(-BEGIN) * x->unit * sqrt(s->rho[i])
                           : 0.0;
         }

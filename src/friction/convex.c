@@ -3,8 +3,9 @@
 // A conic block with mu > 0 is one part of its size: with f = (sqrt mu, 1 / sqrt mu, ..) for K_mu,
 // the inverse for its dual, y = f r and x = u / f are both in K_1 and x.y = u.r. A block that is
 // componentwise (unilateral, mu = 0, size 1) falls apart: a component is a half-line (a part of
-// size 1), free of its cone (u = 0: no part, D = 0) or dropped (r = 0). Dropped unknowns keep their
-// place in the matrix, uncoupled, so that the pattern is that of W.
+// size 1), free of its cone (u = 0: no part, D = 0) or dropped (r = 0). A ball of radius R is the
+// section y_0 = R of a cone that has one component more, x_0 the multiplier. Dropped unknowns keep
+// their place in the matrix, uncoupled, so that the pattern is that of W.
 //
 // Newton's equation of an interior point is dx + T^2 dy = c in every part, du = W dr + .., so
 //     (W + D) dr = ..,    D = f T^2 f.
@@ -37,10 +38,19 @@ FilStatus fil_system_as_cones(const FilSystem *s, FilArena *arena, FilSystem *ou
     return FIL_OK;
 }
 
-const FilConvexMethod *fil_convex_method(FilConvexSolver solver) {
+static bool has_balls(const FilSystem *s) {
+    for (int i = 0; i < s->n; i++) {
+        if (s->kind[i] == FIL_BLOCK_BALL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const FilConvexMethod *fil_convex_method(FilConvexSolver solver, const FilSystem *s) {
     switch (solver) {
     case FIL_CONVEX_INTERIOR_PRIMAL:
-        return &fil_interior_primal_method;
+        return has_balls(s) ? &fil_interior_method : &fil_interior_primal_method;
     case FIL_CONVEX_GRADIENT:
         return &fil_gradient_method;
     default:
@@ -62,6 +72,7 @@ static Component component_of(FilBlockKind kind, int k) {
     case FIL_BLOCK_EQUALITY:
         return COMPONENT_EQUAL;
     case FIL_BLOCK_FREE:
+    case FIL_BLOCK_BALL: // of radius 0
         return COMPONENT_DROPPED;
     case FIL_BLOCK_UNILATERAL:
         return COMPONENT_POSITIVE;
@@ -102,7 +113,9 @@ static void add_cylinder(FilCones *c, int i) {
     const int d = fil_system_block_size(s, i), at = s->offset[i];
     (void)add_part(c, i, at, 1);
     if (d > 1 && c->threshold[i] > 0.0) {
-        add_part(c, i, at, d)->fixed = true;
+        FilConePart *disc = add_part(c, i, at, d);
+        disc->fixed = true;
+        disc->radius = c->threshold[i];
     } else {
         add_components(c, i, 1);
     }
@@ -113,6 +126,10 @@ static void add_block(FilCones *c, int i) {
     const bool dual = s->kind[i] == FIL_BLOCK_DUAL;
     if (c->threshold != NULL && is_conic(s->kind[i]) && !dual) {
         add_cylinder(c, i);
+    } else if (s->kind[i] == FIL_BLOCK_BALL && s->mu[i] > 0.0) {
+        FilConePart *ball = add_part(c, i, s->offset[i] - 1, fil_system_block_size(s, i) + 1);
+        ball->fixed = true;
+        ball->radius = s->mu[i];
     } else if (is_conic(s->kind[i]) && s->mu[i] > 0.0 && fil_system_block_size(s, i) > 1) {
         FilConePart *part = add_part(c, i, s->offset[i], fil_system_block_size(s, i));
         const double root = sqrt(s->mu[i]);
@@ -180,6 +197,7 @@ FilStatus fil_cones_create(const FilSystem *s, const FilIslandTask *task, const 
     FIL_TRY(fil_block_lu_analyse(&pattern, arena, task->scratch, &out->lu));
     FIL_TRY(fil_block_lu_reserve(out->lu, arena));
     fil_block_lu_set_threads(out->lu, task->threads);
+    fil_block_lu_set_stop(out->lu, fil_island_wants_end, (void *)task);
     return arena->failed ? FIL_E_NO_MEMORY : FIL_OK;
 }
 
@@ -192,10 +210,10 @@ static void add_scaling(FilCones *c, const FilConePart *part, const FilConeScali
     const int shift = part->first - c->s->offset[part->block];
     const double square = T->root * T->root;
     for (int k = part->fixed ? 1 : 0; k < part->size; k++) {
-        double *row = c->D + c->D_at[part->block] + (ptrdiff_t)(shift + k) * d + shift;
+        const int64_t row = c->D_at[part->block] + (int64_t)(shift + k) * d + shift;
         for (int l = part->fixed ? 1 : 0; l < part->size; l++) {
             const double J = k != l ? 0.0 : k == 0 ? 1.0 : -1.0;
-            row[l] +=
+            c->D[row + l] +=
                 factor_of(part, k) * square * (2.0 * T->w[k] * T->w[l] - J) * factor_of(part, l);
         }
     }

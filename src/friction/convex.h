@@ -25,8 +25,9 @@ typedef struct FilConvexMethod {
                         FilIslandResult *result);
 } FilConvexMethod;
 
-/// NULL is never returned.
-const FilConvexMethod *fil_convex_method(FilConvexSolver solver);
+/// NULL is never returned. The primal barrier does not know balls: a system that has some gets the
+/// primal-dual one.
+const FilConvexMethod *fil_convex_method(FilConvexSolver solver, const FilSystem *s);
 
 extern const FilConvexMethod fil_interior_method;
 extern const FilConvexMethod fil_interior_primal_method;
@@ -41,13 +42,15 @@ FilStatus fil_interior_create_tresca(const FilSystem *s, const FilIslandTask *ta
 
 /// One factor of the product of cones, in coordinates that make it self-dual:
 ///     y_k = f_k r_(first + k),   x_k = u_(first + k) / f_k,   f = (normal, tangent, tangent, ..).
-/// `fixed`: y_0 is a constant, not an impulse, and x_0 not a velocity (the disc of Tresca).
+/// `fixed`: y_0 is a constant, the radius, not an impulse, and x_0 not a velocity: the disc of
+/// Tresca, or a ball, whose `first` is one before its block.
 typedef struct FilConePart {
     int block;
     int first; // unknown of its first component
     int at;    // place of its first component in x and y
     int size;
     bool fixed;
+    double radius; // of a fixed part
     double normal, tangent;
 } FilConePart;
 

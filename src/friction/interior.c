@@ -86,7 +86,7 @@ static void set_start(Interior *x) {
         const FilConePart *part = &c->part[p];
         const double root = sqrt(s->rho[part->block]);
         x->x[part->at] = unit / root;
-        x->y[part->at] = part->fixed ? c->threshold[part->block] : unit * root;
+        x->y[part->at] = part->fixed ? part->radius : unit * root;
         if (!part->fixed) {
             x->r[part->first] = x->y[part->at] / part->normal;
         }
@@ -113,7 +113,7 @@ static bool find_direction(Interior *x, const double *q) {
     for (int k = 0; k < c->s->size; k++) {
         x->dr[k] = -x->u[k];
     }
-    double moved[FIL_BLOCK_MAX], scaled[FIL_BLOCK_MAX];
+    double moved[FIL_PART_MAX], scaled[FIL_PART_MAX];
     for (int p = 0; q != NULL && p < c->count; p++) {
         const FilConePart *part = &c->part[p];
         fil_cone_apply(part->size, &x->scaling[p], q + part->at, moved);
@@ -160,7 +160,7 @@ static void find_correction(Interior *x, double gap) {
         const int at = c->part[p].at, d = c->part[p].size;
         const double least = d > 1 ? FLATTEST * x->x[at] * x->y[at] : 0.0;
         const double target = fmax(sigma * gap, least);
-        double product[FIL_BLOCK_MAX];
+        double product[FIL_PART_MAX];
         fil_cone_product(d, x->hx + at, x->hy + at, product);
         for (int k = 0; k < d; k++) {
             product[k] = (k == 0 ? target : 0.0) - product[k];

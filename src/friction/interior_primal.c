@@ -77,7 +77,7 @@ static void set_start(Barrier *x) {
 static bool find_impulses(Barrier *x, const FilIslandTask *task) {
     const FilCones *c = &x->cones;
     const FilSystem *s = c->s;
-    double moved[FIL_BLOCK_MAX], twice[FIL_BLOCK_MAX];
+    double moved[FIL_PART_MAX], twice[FIL_PART_MAX];
     fil_system_velocity(s, x->r, x->right, task->threads);
     for (int k = 0; k < s->size; k++) {
         x->right[k] = -x->right[k];
@@ -123,7 +123,7 @@ static double find_step(Barrier *x) {
 // x += dx, cut short of the boundary.
 static bool move(Barrier *x, double decrement) {
     const FilCones *c = &x->cones;
-    static const double e[FIL_BLOCK_MAX] = {1.0};
+    static const double e[FIL_PART_MAX] = {1.0};
     double length = INFINITY;
     for (int p = 0; p < c->count; p++) {
         length = fmin(length, fil_cone_step(c->part[p].size, e, x->step + c->part[p].at));

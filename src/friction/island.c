@@ -47,6 +47,21 @@ bool fil_island_report(const FilIslandTask *task, const char *phase, int iterati
     return !*task->stop && !fil_island_is_spent(task);
 }
 
+static void ask_callback(void *context) {
+    const FilIslandTask *task = context;
+    if (!*task->stop && task->settings->stop(task->settings->user)) {
+        *task->stop = true;
+    }
+}
+
+bool fil_island_wants_end(void *task) {
+    const FilIslandTask *x = task;
+    if (x->settings->stop != NULL && !*x->stop) {
+        fil_one_at_a_time(ask_callback, task);
+    }
+    return *x->stop;
+}
+
 FilStatus fil_islands_find(const FilBlocks *W, FilArena *arena, FilIslands *out) {
     const int n = W->n;
     int *parent = FIL_NEW(arena, int, n);

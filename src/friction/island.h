@@ -51,6 +51,10 @@ static inline bool fil_island_is_spent(const FilIslandTask *task) {
 /// work that the solve may take is done.
 bool fil_island_report(const FilIslandTask *task, const char *phase, int iteration, double scaled);
 
+/// Whether somebody asked to stop, now or before: what factorisations ask (math/block_lu.h). `task`
+/// is a FilIslandTask.
+bool fil_island_wants_end(void *task);
+
 /// The blocks of island k are member[start[k] .. start[k + 1] - 1], ascending.
 typedef struct FilIslands {
     int count;

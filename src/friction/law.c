@@ -13,6 +13,10 @@
 // p = (c, s g) and the outward normal n = (-s, c g),
 //     F.p = rho ut.p,     F.n = r.n,     across both F = rho ut.
 //
+// Ball. P x = x inside, R x / |x| outside. There, with g = x / |x|, x = r - rho u,
+//     F.g = r.g - R,     across F = (1 - R / |x|) r + (R / |x|) rho u,
+// and dP/dx = (R / |x|) (1 - g g^T).
+//
 // Fischer-Burmeister on the second-order cone (Fukushima, Luo, Tseng 2002), after the De Saxce
 // change and the scaling that makes K_mu self-dual:
 //     x = rho (u_N + mu |u_T|, mu u_T),   y = (mu r_N, r_T),   F = x + y - s,  s = sqrt(z),
@@ -120,8 +124,24 @@ static void project_diagonal(FilBlockKind kind, int d, const double *x, double *
     }
 }
 
+// The ball of this radius.
+static void project_ball(int d, double radius, const double *x, double *p, double *J) {
+    const double length = sqrt(norm_squared(d, x)), scale = length > radius ? radius / length : 1.0;
+    for (int i = 0; J != NULL && i < d; i++) {
+        for (int j = 0; j < d; j++) {
+            const double along = scale < 1.0 ? (x[i] / length) * (x[j] / length) : 0.0;
+            J[d * i + j] = scale * ((i == j ? 1.0 : 0.0) - along);
+        }
+    }
+    for (int i = 0; i < d; i++) {
+        p[i] = scale * x[i];
+    }
+}
+
 INLINE void project(FilBlockKind kind, int d, double mu, const double *x, double *p, double *J) {
-    if (is_conic(kind)) {
+    if (kind == FIL_BLOCK_BALL) {
+        project_ball(d, mu, x, p, J);
+    } else if (is_conic(kind)) {
         const Ray ray = ray_of(kind, mu);
         d == 3 ? project_conic(3, ray, x, p, J) : project_conic(d, ray, x, p, J);
     } else {
@@ -195,6 +215,32 @@ static void natural_diagonal(int d, const FilLawPoint *at, const double *v, doub
     }
 }
 
+// F for the ball from v = rho u.
+static void natural_ball(int d, const FilLawPoint *at, const double *v, double *f) {
+    double x[D] = {0.0}, along = 0.0;
+    for (int i = 0; i < d; i++) {
+        x[i] = at->r[i] - v[i];
+    }
+    const double length = sqrt(norm_squared(d, x));
+    if (!(length > at->mu)) {
+        memcpy(f, v, (size_t)d * sizeof *f);
+        return;
+    }
+    for (int i = 0; i < d; i++) {
+        x[i] /= length;
+        along += at->r[i] * x[i];
+    }
+    const double inside = at->mu / length;
+    double across = 0.0; // of the mean of r and v
+    for (int i = 0; i < d; i++) {
+        f[i] = (1.0 - inside) * at->r[i] + inside * v[i];
+        across += f[i] * x[i];
+    }
+    for (int i = 0; i < d; i++) {
+        f[i] += (along - at->mu - across) * x[i];
+    }
+}
+
 // |f|^2, and f itself where it is wanted.
 INLINE double give(int d, const double *f, double *F) {
     if (F != NULL) {
@@ -209,7 +255,9 @@ INLINE double natural(int d, const FilLawPoint *at, double *F) {
     for (int i = 0; i < d; i++) {
         v[i] *= at->rho;
     }
-    if (is_conic(at->kind)) {
+    if (at->kind == FIL_BLOCK_BALL) {
+        natural_ball(d, at, v, f);
+    } else if (is_conic(at->kind)) {
         natural_conic(d, at, v, f);
     } else {
         natural_diagonal(d, at, v, f);
@@ -476,7 +524,7 @@ static void fischer_burmeister(const FilLawPoint *at, double *F, double *Fu, dou
 void fil_law_function(FilNewtonFunction function, const FilLawPoint *at, double *F, double *Fu,
                       double *Fr) {
     FIL_ASSERT(at->d >= 1 && at->d <= FIL_BLOCK_MAX && (Fu == NULL) == (Fr == NULL));
-    if (function == FIL_FUNCTION_FISCHER_BURMEISTER) {
+    if (function == FIL_FUNCTION_FISCHER_BURMEISTER && at->kind != FIL_BLOCK_BALL) {
         fischer_burmeister(at, F, Fu, Fr);
     } else if (function == FIL_FUNCTION_ALART_CURNIER && at->kind == FIL_BLOCK_COULOMB) {
         (void)fil_law_alart_curnier(at->kind, at->d, at->mu, at->rho, at->u, at->r, F);

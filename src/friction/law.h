@@ -11,8 +11,15 @@
 
 #include "filum/friction.h"
 
-/// Orthogonal projection p of x onto the impulse cone of the block: K_mu for coulomb and cone, its
-/// dual for dual, the orthant for unilateral, everything for equality, {0} for free. p may be x.
+/// Whether blocks of this kind have a mu: a coefficient of friction, or the radius of a ball.
+static inline bool fil_law_has_mu(FilBlockKind kind) {
+    return kind == FIL_BLOCK_COULOMB || kind == FIL_BLOCK_CONE || kind == FIL_BLOCK_DUAL ||
+           kind == FIL_BLOCK_BALL;
+}
+
+/// Orthogonal projection p of x onto the impulses of the block: K_mu for coulomb and cone, its dual
+/// for dual, the orthant for unilateral, everything for equality, {0} for free, the ball of radius
+/// mu for ball. p may be x.
 void fil_law_project(FilBlockKind kind, int d, double mu, const double *x, double *p);
 
 /// The same, with J the derivative dp/dx (on ties one element of the generalised Jacobian).
@@ -47,6 +54,7 @@ typedef struct FilLawPoint {
 ///                       rho ut and r in the self-dual cone K_1
 ///   Alart-Curnier       as above
 ///   De Saxce            the natural map
+/// For ball all three are the natural map.
 void fil_law_function(FilNewtonFunction function, const FilLawPoint *at, double *F, double *Fu,
                       double *Fr);
 

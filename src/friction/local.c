@@ -11,6 +11,8 @@
 //     cone, dual     yes                 the same                          -
 //     unilateral     all 2^d choices of which components act               none of them fits
 //     equality       u = 0, also singular                                  inconsistent
+//     ball           inside as equality; else (W + a) r = -b, |r| = radius, by bisection and Newton
+//                    on 1 / |r|, which is nearly linear in a (More and Sorensen 1983)
 //
 // For blocks that the scalar equation cannot do (W singular), proximal steps: W + e I, b - e r_k.
 #include "local.h"
@@ -177,6 +179,86 @@ static FilOutcome solve_equality(const FilLocalBlock *block, double *r) {
     return judge(block, r);
 }
 
+// r = -(W + alpha)^-1 b and the slope of 1 / |r| in alpha.
+static double shift_ball(const FilLocalBlock *block, double alpha, double *r, double *slope) {
+    const int d = block->size;
+    double A[D * D], moved[D];
+    memcpy(A, block->W, (size_t)(d * d) * sizeof *A);
+    for (int i = 0; i < d; i++) {
+        A[d * i + i] += alpha;
+    }
+    FilSmallLu lu;
+    fil_small_factor(&lu, d, A, 0.0);
+    fil_small_solve(&lu, block->b, r);
+    fil_small_solve(&lu, r, moved);
+    double along = 0.0;
+    for (int i = 0; i < d; i++) {
+        along += r[i] * moved[i];
+        r[i] = -r[i];
+    }
+    const double length = norm(d, r);
+    *slope = along / (length * length * length);
+    return length;
+}
+
+// Newton on W r + b + alpha r = 0, |r| = radius, which brings the residual to rounding.
+static void polish_ball(const FilLocalBlock *block, double alpha, double *r) {
+    const int d = block->size, n = d + 1;
+    double best = fil_local_error(block, r), x[D];
+    memcpy(x, r, (size_t)d * sizeof *x);
+    for (int k = 0; k < 8 && best > 0.05 * FIL_LOCAL_TOLERANCE; k++) {
+        double M[FIL_SMALL_MAX * FIL_SMALL_MAX] = {0.0}, step[FIL_SMALL_MAX], u[D] = {0.0};
+        const double length = norm(d, x);
+        fil_local_velocity(block, x, u);
+        for (int i = 0; i < d; i++) {
+            memcpy(M + (ptrdiff_t)n * i, block->W + (ptrdiff_t)d * i, (size_t)d * sizeof *M);
+            M[n * i + i] += alpha;
+            M[n * i + d] = x[i];
+            M[n * d + i] = x[i] / length;
+            step[i] = -(u[i] + alpha * x[i]);
+        }
+        step[d] = block->mu - length;
+        if (!fil_small_eliminate(n, M, step)) {
+            return;
+        }
+        for (int i = 0; i < d; i++) {
+            x[i] += step[i];
+        }
+        alpha += step[d];
+        const double error = fil_local_error(block, x);
+        if (error < best) {
+            best = error;
+            memcpy(r, x, (size_t)d * sizeof *r);
+        }
+    }
+}
+
+// |r| falls as alpha grows: a bracket, and Newton inside of it.
+static FilOutcome solve_ball(const FilLocalBlock *block, double *r) {
+    const int d = block->size;
+    const double radius = block->mu, most = norm(d, block->b);
+    if (!(radius > 0.0) || most == 0.0) {
+        set_zero(d, r);
+        return FIL_CONVERGED;
+    }
+    if (solve_subset(block, (1u << d) - 1u, r) && norm(d, r) <= radius && is_solved(block, r)) {
+        return FIL_CONVERGED;
+    }
+    double low = 0.0, high = most / radius, alpha = high, slope; // W >= 0: |r| <= |b| / alpha
+    for (int k = 0; k < 100; k++) {
+        const double length = shift_ball(block, alpha, r, &slope);
+        if (fabs(length - radius) <= 1e-9 * radius) {
+            break;
+        }
+        *(length > radius ? &low : &high) = alpha;
+        const double next = alpha + (1.0 / radius - 1.0 / length) / slope;
+        const bool inside = next > low && next < high;
+        alpha = inside ? next : low > 0.0 ? sqrt(low) * sqrt(high) : 1e-3 * high;
+    }
+    polish_ball(block, alpha, r);
+    return judge(block, r);
+}
+
 // mu = 0: only the normal component is unilateral; the others are free (u_T = 0, dual) or absent.
 static FilOutcome solve_frictionless(const FilLocalBlock *block, double *r) {
     const unsigned all = (1u << block->size) - 1u, normal = 1u;
@@ -321,6 +403,9 @@ static FilOutcome dispatch(FilLocalSolver solver, const FilLocalBlock *block, do
     if (block->kind == FIL_BLOCK_EQUALITY) {
         return solve_equality(block, r);
     }
+    if (block->kind == FIL_BLOCK_BALL) {
+        return solve_ball(block, r);
+    }
     if (!conic) {
         return solve_unilateral(block, r);
     }
@@ -375,7 +460,8 @@ static FilOutcome solve_scaled(FilLocalSolver solver, const FilLocalBlock *block
         x[i] = ldexp(r[i], -unit);
         x[i] = fabs(x[i]) < 1e100 ? x[i] : 0.0; // a guess so far off is none
     }
-    const FilLocalBlock scaled = {block->kind, d, fmin(block->mu, 1e100), W, b};
+    const double mu = block->kind == FIL_BLOCK_BALL ? ldexp(block->mu, -unit) : block->mu;
+    const FilLocalBlock scaled = {block->kind, d, fmin(mu, 1e100), W, b};
     FilOutcome outcome = dispatch(solver, &scaled, x, fallbacks);
     bool finite = true;
     for (int i = 0; i < d; i++) {

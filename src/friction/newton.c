@@ -216,6 +216,7 @@ FilStatus fil_newton_solve(const FilSystem *s, const FilIslandTask *task, double
         return FIL_E_NO_MEMORY;
     }
     FIL_TRY(fil_newton_step_create(s, task->threads, arena, task->scratch, &x.step));
+    fil_newton_step_set_stop(x.step, fil_island_wants_end, (void *)task);
     x.J = fil_newton_step_jacobian(x.step);
     fil_best_begin(&x.best, r);
     result->outcome = iterate(&x, result);

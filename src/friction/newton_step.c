@@ -62,6 +62,7 @@ enum { GMRES_STEPS = 100, GMRES_USUAL = 20 };
 static const int64_t ITERATE_FROM_FLOPS = 30000000000;   // of one factorisation in velocities
 static const int64_t RESCUE_UP_TO_FLOPS = 1000000000000; // of that, where GMRES stagnates
 static const double REDUCTION = 1e-2;                    // of the residual, by GMRES
+static const double LEAST_WORK = 1.0 / 3.0;              // of a step with every contact pressed
 static const double STAGNATED = 0.5;                     // when no better
 
 static FilStatus begin(const FilSystem *s, int threads, FilArena *arena, FilNewtonStep **out) {
@@ -194,7 +195,7 @@ static void find_unit(FilNewtonStep *step) {
 }
 
 double fil_newton_step_work(const FilNewtonStep *step) {
-    return step->work;
+    return fmax(step->work, LEAST_WORK * step->unit);
 }
 
 double fil_newton_step_unit(const FilNewtonStep *step) {
@@ -223,6 +224,18 @@ FilStatus fil_newton_step_create_iterative(const FilSystem *s, int steps, int th
     find_unit(step);
     *out = step;
     return FIL_OK;
+}
+
+void fil_newton_step_set_stop(FilNewtonStep *step, bool (*stop)(void *user), void *user) {
+    if (step->lu != NULL) {
+        fil_block_lu_set_stop(step->lu, stop, user);
+    }
+    if (step->primal != NULL) {
+        fil_primal_step_set_stop(step->primal, stop, user);
+    }
+    if (step->rescue != NULL) {
+        fil_primal_step_set_stop(step->rescue, stop, user);
+    }
 }
 
 FilJacobian fil_newton_step_jacobian(FilNewtonStep *step) {

@@ -21,6 +21,9 @@ FilStatus fil_newton_step_create(const FilSystem *s, int threads, FilArena *aren
 FilStatus fil_newton_step_create_iterative(const FilSystem *s, int steps, int threads,
                                            FilArena *arena, FilArena *scratch, FilNewtonStep **out);
 
+/// Have `stop` asked by factorisations: see math/block_lu.h. A step that was stopped is of no use.
+void fil_newton_step_set_stop(FilNewtonStep *step, bool (*stop)(void *user), void *user);
+
 /// Jacobian blocks, d_i x d_i row-major each, one after the other; the caller fills them.
 typedef struct FilJacobian {
     const int64_t *at; // [n + 1] where the blocks of i begin
@@ -45,7 +48,9 @@ typedef struct FilStepCost {
     double factor, solve;
 } FilStepCost;
 
-/// Operations of the last solve, and of one with every contact pressed.
+/// Operations of the last solve, and of one with every contact pressed. The first count a third of
+/// the second at least: where few contacts press, products with a dense W and what memory takes are
+/// most of a step, and a budget would be thousands of them.
 double fil_newton_step_work(const FilNewtonStep *step);
 double fil_newton_step_unit(const FilNewtonStep *step);
 

@@ -52,6 +52,9 @@ FilStatus fil_primal_step_follow(FilPrimalStep *step, FilArena *arena, FilArena 
 /// Factor the matrix of J.
 void fil_primal_step_factor(FilPrimalStep *step, const FilJacobian *J);
 
+/// Have `stop` asked by factorisations: see math/block_lu.h.
+void fil_primal_step_set_stop(FilPrimalStep *step, bool (*stop)(void *user), void *user);
+
 /// Operations of the factorisation in use, and of a solve with it.
 FilStepCost fil_primal_step_cost(const FilPrimalStep *step);
 

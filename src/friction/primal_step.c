@@ -43,13 +43,15 @@ struct FilPrimalStep {
     FilBlockLu *lu;  // in use: that, or one of fewer contacts
     Narrow narrow;
     int threads;
-    const int64_t *block_at; // [n + 1] square blocks of the contacts
-    double *value;           // the matrix
-    double *inverse;         // B^-1 of the contacts
-    double *v;               // [dofs] dv
-    double *g;               // [dofs] right side of M dv - H dr = g, then of the elimination
-    double *correction;      // [dofs]
-    double *h;               // [size]
+    const int64_t *block_at;  // [n + 1] square blocks of the contacts
+    double *value;            // the matrix
+    double *inverse;          // B^-1 of the contacts
+    double *v;                // [dofs] dv
+    double *g;                // [dofs] right side of M dv - H dr = g, then of the elimination
+    double *correction;       // [dofs]
+    double *h;                // [size]
+    bool (*stop)(void *user); // that factorisations ask, or NULL
+    void *stop_user;
 };
 
 FilStatus fil_primal_step_create(const FilPrimal *primal, const FilSystem *s, int threads,
@@ -422,7 +424,13 @@ void fil_primal_step_factor(FilPrimalStep *step, const FilJacobian *J) {
     if (step->narrow.scratch != NULL) {
         follow(step, J->active);
     }
+    fil_block_lu_set_stop(step->lu, step->stop, step->stop_user);
     (void)fil_block_lu_factor(step->lu, pack(step), NULL);
+}
+
+void fil_primal_step_set_stop(FilPrimalStep *step, bool (*stop)(void *user), void *user) {
+    step->stop = stop;
+    step->stop_user = user;
 }
 
 FilStepCost fil_primal_step_cost(const FilPrimalStep *step) {

@@ -13,7 +13,10 @@
 // The function is Alart and Curnier's of 1991, the radius of the disc predicted with the normal
 // part: with y = r - rho u, F = r - P(y), P the projection on [0, inf) x disc(mu max(0, y_N)).
 // Full steps, no line search: on these problems the merit function has local minima and plain
-// Newton, which jumps over them, needs fewer than half the steps (measured on 117 problems).
+// Newton, which jumps over them, needs fewer than half the steps (measured on 117 problems). But
+// one that is a thousand times farther off than it began, three steps later, has never come back
+// within the ten that it has: twisted bundles that touch all along take a third fewer steps when
+// delta is raised at once.
 #include "proximal.h"
 
 #include <math.h>
@@ -25,7 +28,7 @@
 #include "law.h"
 #include "newton_step.h"
 
-enum { MAX_INNER = 10, MAX_MOVE = 50, MAX_IDLE = 600 };
+enum { MAX_INNER = 10, LOST_AFTER = 3, MAX_MOVE = 50, MAX_IDLE = 600 };
 
 static const double DELTA_FIRST = 0.3; // in units of W_ii
 static const double DELTA_WARM = 0.01; // the same, from a guess that is worth something
@@ -33,6 +36,7 @@ static const double DELTA_LEAST = 1e-9;
 static const double DELTA_RISE = 5.0; // after Newton failed
 static const double DELTA_LARGEST = 1e3;
 static const double INNER_REDUCTION = 0.1;   // of the residual, per proximal problem
+static const double LOST = 1e4;              // times what is wanted: Newton is not coming back
 static const double MOVE_REDUCTION = 1e-9;   // the same, of a single proximal step
 static const double ROUND_OFF_SHIFT = 1e-13; // keeps a singular W_ii solvable
 
@@ -200,8 +204,12 @@ static Inner solve_inner(FilProximal *x, double wanted, int max_count, int *coun
         if (!fil_island_report(x->task, "newton", x->iterations, scaled)) {
             return INNER_STOPPED;
         }
-        if (*count > 0 && inner_residual(x) <= wanted) {
+        const double left = *count > 0 ? inner_residual(x) : wanted;
+        if (*count > 0 && left <= wanted) {
             return INNER_DONE;
+        }
+        if (*count >= LOST_AFTER && left > LOST * wanted) {
+            return INNER_FAILED;
         }
         if (*count == max_count) {
             return INNER_FAILED;
@@ -293,6 +301,7 @@ FilStatus fil_proximal_create(const FilSystem *s, const FilIslandTask *task, Fil
         return FIL_E_NO_MEMORY;
     }
     FIL_TRY(fil_newton_step_create(s, task->threads, arena, task->scratch, &x->step));
+    fil_newton_step_set_stop(x->step, fil_island_wants_end, (void *)task);
     x->J = fil_newton_step_jacobian(x->step);
     *out = x;
     return FIL_OK;

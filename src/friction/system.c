@@ -28,9 +28,7 @@ FilStatus fil_system_begin(const FilFrictionProblem *problem, FilArena *arena, F
         offset[i + 1] = offset[i] + (problem->block_sizes != NULL ? problem->block_sizes[i]
                                                                   : problem->block_size);
         kind[i] = problem->kinds != NULL ? problem->kinds[i] : FIL_BLOCK_COULOMB;
-        const bool has_mu =
-            kind[i] == FIL_BLOCK_COULOMB || kind[i] == FIL_BLOCK_CONE || kind[i] == FIL_BLOCK_DUAL;
-        mu[i] = has_mu ? problem->mu[i] : 0.0;
+        mu[i] = fil_law_has_mu(kind[i]) ? problem->mu[i] : 0.0;
     }
     *out = (FilSystem){
         .n = n, .size = offset[n], .offset = offset, .kind = kind, .mu = mu, .b = problem->b};
@@ -420,8 +418,13 @@ FilStatus fil_system_rescale(const FilSystem *s, FilArena *arena, FilSystem *out
     const int64_t count = s->W.at[s->W.start[s->n]];
     double *value = FIL_NEW(arena, double, count);
     double *scaled_b = FIL_NEW(arena, double, s->size);
-    if (value == NULL || scaled_b == NULL) {
+    double *mu = FIL_NEW(arena, double, s->n);
+    if (value == NULL || scaled_b == NULL || mu == NULL) {
         return FIL_E_NO_MEMORY;
+    }
+    for (int i = 0; i < s->n; i++) { // the radius of a ball is an impulse
+        mu[i] = s->mu[i];
+        fil_scale_by_power(s->kind[i] == FIL_BLOCK_BALL ? 1 : 0, w - b, &mu[i]);
     }
     for (int64_t k = 0; k < count; k++) {
         value[k] = ldexp(s->W.value[k], -w);
@@ -432,6 +435,7 @@ FilStatus fil_system_rescale(const FilSystem *s, FilArena *arena, FilSystem *out
     FilBlocks W = s->W;
     W.value = value;
     out->b = scaled_b;
+    out->mu = mu;
     *units = (FilUnits){w, b};
     return use_stored(out, &W, arena);
 }

@@ -140,7 +140,9 @@ static int list_numbers(const FilChange *change, double numbers[NUMBERS]) {
         numbers[10] = grab->damping;
         numbers[11] = grab->turn_stiffness;
         numbers[12] = grab->turn_damping;
-        return 13;
+        numbers[13] = grab->most_force;
+        numbers[14] = grab->most_torque;
+        return 15;
     default:
         return 0;
     }
@@ -179,6 +181,8 @@ static bool take_numbers(const double *numbers, FilChange *change) {
         grab->damping = numbers[10];
         grab->turn_stiffness = numbers[11];
         grab->turn_damping = numbers[12];
+        grab->most_force = numbers[13];
+        grab->most_torque = numbers[14];
         return true;
     default:
         return true;

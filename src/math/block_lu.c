@@ -396,7 +396,7 @@ static void assemble(const FilBlockLu *lu, const Supernode *s, const double *val
     }
 }
 
-static FilFront front_of(const FilBlockLu *lu, const Supernode *s) {
+static FilFront front_of(FilBlockLu *lu, const Supernode *s) {
     return (FilFront){.kernels = lu->kernels,
                       .k = s->k,
                       .k4 = s->k4,
@@ -406,7 +406,8 @@ static FilFront front_of(const FilBlockLu *lu, const Supernode *s) {
                       .rest = {lu->contribution + s->contribution, s->u4},
                       .floor = lu->floor + s->unknown,
                       .pivot = lu->pivot + s->unknown,
-                      .inverse = lu->inverse + s->unknown};
+                      .inverse = lu->inverse + s->unknown,
+                      .halt = &lu->halt};
 }
 
 // --- up the tree ---------------------------------------------------------------------------------
@@ -461,19 +462,27 @@ static void climb_tasks(const FilBlockLu *lu, int threads, void (*body)(void *co
     fil_parallel_for(lu->leaf_count, threads, climb_from, &climb);
 }
 
+static const double HUGE_FRONT = 4e8; // operations: by blocks, so that it can be stopped
+
 typedef struct FactorJob {
-    const FilBlockLu *lu;
+    FilBlockLu *lu;
     const Supernode *node;
     const double *value, *diagonal;
 } FactorJob;
 
 static void factor_one(void *context, int t) {
     const FactorJob *job = context;
-    const FilBlockLu *lu = job->lu;
+    FilBlockLu *lu = job->lu;
     const Supernode *s = &lu->node[t];
     const FilFront front = front_of(lu, s);
+    const double flops = fil_front_flops(s->k, s->u);
+    lu->replaced[t] = 0;
+    if (fil_halts(&lu->halt, flops)) {
+        return;
+    }
     assemble(lu, s, job->value, job->diagonal);
-    lu->replaced[t] = fil_front_factor(&front);
+    lu->replaced[t] =
+        flops > HUGE_FRONT ? fil_front_factor_parallel(&front, 1) : fil_front_factor(&front);
 }
 
 // Rows first .. last - 1 of a front, the pivots counted before the others.
@@ -506,7 +515,7 @@ static void add_children(void *context, int item) {
 
 // A large front above the tasks, by all threads.
 static void factor_by_all(FactorJob *job, int t) {
-    const FilBlockLu *lu = job->lu;
+    FilBlockLu *lu = job->lu;
     const Supernode *s = job->node = &lu->node[t];
     const FilFront front = front_of(lu, s);
     const int rows = s->k + s->u;
@@ -521,7 +530,7 @@ static void factor_by_all(FactorJob *job, int t) {
 
 // What is above the tasks, one front after the other.
 static void factor_top(FactorJob *job) {
-    const FilBlockLu *lu = job->lu;
+    FilBlockLu *lu = job->lu;
     for (int i = lu->task_begin[lu->task_count]; i < lu->supernode_count; i++) {
         const int t = lu->task_node[i];
         const FilFront front = front_of(lu, &lu->node[t]);
@@ -536,6 +545,7 @@ static void factor_top(FactorJob *job) {
 int fil_block_lu_factor(FilBlockLu *lu, const double *value, const double *diagonal) {
     FIL_ASSERT(lu->reserved);
     FactorJob job = {.lu = lu, .value = value, .diagonal = diagonal};
+    lu->halt.stopped = false;
     climb_tasks(lu, lu->threads, factor_one, &job);
     factor_top(&job);
     int replaced = 0;
@@ -749,6 +759,11 @@ static void solve_tree(const FilBlockLu *lu) {
     fil_parallel_for(lu->leaf_count, threads, backward_task, &job);
 }
 
+void fil_block_lu_set_stop(FilBlockLu *lu, bool (*stop)(void *user), void *user) {
+    lu->halt.stop = stop;
+    lu->halt.user = user;
+}
+
 bool fil_block_lu_solve(FilBlockLu *lu, double *x) {
     FIL_ASSERT(lu->reserved);
     for (int p = 0; p < lu->n; p++) {
@@ -756,10 +771,12 @@ bool fil_block_lu_solve(FilBlockLu *lu, double *x) {
             memcpy(lu->x + lu->unknown[p], x + lu->natural[p], (size_t)lu->size[p] * sizeof *x);
         }
     }
-    solve_tree(lu);
-    bool finite = true;
+    bool finite = !lu->halt.stopped;
+    if (finite) {
+        solve_tree(lu);
+    }
     for (int i = 0; i < lu->active_unknowns; i++) {
-        if (!(fabs(lu->x[i]) <= DBL_MAX)) {
+        if (lu->halt.stopped || !(fabs(lu->x[i]) <= DBL_MAX)) {
             lu->x[i] = 0.0;
             finite = false;
         }

@@ -52,6 +52,11 @@ FilStatus fil_block_lu_reserve(FilBlockLu *lu, FilArena *arena) FIL_MUST_CHECK;
 /// on it.
 void fil_block_lu_set_threads(FilBlockLu *lu, int threads);
 
+/// Have `stop` asked about every 2e8 operations of the next factorisations (some tens of
+/// milliseconds), by whichever thread comes to it. True ends the factorisation: then its factors
+/// are of no use, and solves with them return false. NULL: nobody is asked.
+void fil_block_lu_set_stop(FilBlockLu *lu, bool (*stop)(void *user), void *user);
+
 /// Choose the blocks that take part in the next factorisations: rows and columns of the others are
 /// those of the identity and cost nothing. NULL: all. Costs about as much as a solve. The factors
 /// are void until the next factorisation.
@@ -65,8 +70,8 @@ int fil_block_lu_factor(FilBlockLu *lu, const double *value, const double *diago
 
 /// x := A^-1 x, in the order of the pattern. Inactive blocks keep their x and do not enter the rows
 /// of the others. Returns false when an unknown overflowed (possible only after replaced pivots or
-/// with entries near the limits of double); it is set to 0 then, so that x is always finite for
-/// finite input.
+/// with entries near the limits of double), or the factorisation was stopped; it is set to 0 then,
+/// so that x is always finite for finite input.
 bool fil_block_lu_solve(FilBlockLu *lu, double *x);
 
 /// Sign of the determinant of what was factored last: 1 or -1.

@@ -10,6 +10,7 @@
 
 #include "block_lu.h"
 #include "dense.h"
+#include "front.h"
 
 typedef struct Supernode {
     // fixed by the analysis
@@ -82,6 +83,7 @@ struct FilBlockLu {
     double *x;               // [unknowns + 4] right-hand side in the new numbering
     int *replaced;           // [supernode_count]
     int active_unknowns;
+    FilHalt halt;
 };
 
 /// Sizes and places of everything for the blocks that lu->active names.

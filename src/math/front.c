@@ -38,6 +38,22 @@ bool fil_front_is_large(const FilFront *f) {
     return k > 0.0 && k * (2.0 / 3.0 * k * k + 2.0 * u * (k + u)) > 2e7; // half a millisecond
 }
 
+static const int64_t ASK_EVERY = 200000000; // operations
+
+bool fil_halts(FilHalt *halt, double operations) {
+    if (halt == NULL || halt->stop == NULL || halt->stopped) {
+        return halt != NULL && halt->stopped;
+    }
+    const int64_t more = operations < (double)ASK_EVERY ? (int64_t)operations : ASK_EVERY;
+    if (atomic_fetch_add(&halt->since, more) + more >= ASK_EVERY) {
+        atomic_store(&halt->since, 0);
+        if (halt->stop(halt->user)) {
+            halt->stopped = true;
+        }
+    }
+    return halt->stopped;
+}
+
 static double *at(const FilFront *f, int row, int column) {
     return f->panel.at + row * f->panel.stride + column;
 }
@@ -148,6 +164,10 @@ static int factor_by_blocks(const FilFront *f, int threads) {
     int replaced = factor_columns(f, 0, first_block, 0, fil_round4(first_block));
     for (int begin = 0; begin < f->k; begin += BLOCK) {
         const int end = smaller(begin + BLOCK, f->k);
+        const double columns = f->k4 + f->u4 - begin;
+        if (fil_halts(f->halt, 2.0 * BLOCK * (f->k - begin) * columns)) {
+            return replaced;
+        }
         Step s = {.front = f,
                   .begin = begin,
                   .end = end,
@@ -178,6 +198,9 @@ static void finish_tile(void *context, int item) {
 static void product_tile(void *context, int item) {
     const Step *s = context;
     const FilFront *f = s->front;
+    if (fil_halts(f->halt, 2.0 * PRODUCT_ROWS * PRODUCT_COLUMNS * f->k)) {
+        return;
+    }
     const int across = (f->u4 - 1) / PRODUCT_COLUMNS + 1;
     const int row = item / across * PRODUCT_ROWS, column = item % across * PRODUCT_COLUMNS;
     subtract_tile(f, (const int[2]){row, smaller(row + PRODUCT_ROWS, f->u)},

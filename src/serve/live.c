@@ -1,11 +1,5 @@
 // live.c - a world that runs now, as a source of answers.
 //
-// The hand. Its spring pulls in proportion to the distance, so a target at the other end of the
-// world would tear a hair apart. It therefore reaches five lengths of the rod, from the point that
-// it holds: a target farther away is taken at that distance, in its direction, and again as soon as
-// the rod has come half of the way. So force and speed are bounded, and the rod gets there all the
-// same.
-//
 // The end. Once `stop` was asked for, or the run has ended otherwise, nothing more is taken.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "live.h"
@@ -23,7 +17,6 @@
 
 enum { QUEUE = 64 };
 static const double patience = 0.025; // s: how long a request waits for the present
-static const double reach = 5.0;      // of the hand, in lengths of the rod
 
 typedef struct Kept {
     int64_t index;
@@ -38,8 +31,6 @@ typedef struct Hand {
     double part;
     FilGrab grab;
     double side[3], along[3]; // where n1 would point if nobody turned it, and the tangent then
-    FilAction wanted;         // what was asked of it last
-    bool behind;              // its target is farther away than it reaches
 } Hand;
 
 struct FilLive {
@@ -266,6 +257,10 @@ static void put_grab(const FilLive *live, const FilWorld *world, FilBytes *body)
     fil_bytes_vector(body, force);
     fil_bytes_format(body, ",\"torque\":");
     fil_bytes_number(body, torque);
+    fil_bytes_format(body, ",\"most_force\":");
+    fil_bytes_number(body, grab->most_force);
+    fil_bytes_format(body, ",\"most_torque\":");
+    fil_bytes_number(body, grab->most_torque);
     fil_bytes_add(body, "}", 1);
 }
 
@@ -341,20 +336,6 @@ static void carry(const double before[3], const double after[3], double side[3])
     fil_add3(1.0 / (1.0 + cosine), twice, side);
 }
 
-// Lay the target of the hand, which holds the rod at `from`, where it reaches.
-static void aim(Hand *hand, const double from[3], double most) {
-    double way[3];
-    fil_copy3(hand->wanted.value, way);
-    fil_add3(-1.0, from, way);
-    const double distance = fil_norm3(way);
-    hand->behind = distance > most;
-    fil_copy3(hand->wanted.value, hand->grab.target);
-    if (hand->behind) {
-        fil_copy3(from, hand->grab.target);
-        fil_add3(most / distance, way, hand->grab.target);
-    }
-}
-
 static FilStatus move_hand(FilLive *live, FilWorld *world, const FilAction *action,
                            FilError *error) {
     Hand *hand = &live->hand;
@@ -377,8 +358,7 @@ static FilStatus move_hand(FilLive *live, FilWorld *world, const FilAction *acti
     for (int k = 0; k < 3; k++) {
         hand->grab.axis[k] = cos(action->twist) * hand->side[k] + sin(action->twist) * across[k];
     }
-    hand->wanted = *action;
-    aim(hand, pose.position, reach * fil_rod_length(rod));
+    fil_copy3(action->value, hand->grab.target);
     hand->grab.turning = hand->grab.turning || action->twist != 0.0;
     return FIL_OK;
 }
@@ -412,23 +392,6 @@ FilStatus fil_live_apply(FilLive *live, FilStage *stage, const FilAction *action
         return FIL_OK;
     }
     return fil_stage_change(stage, &change, error);
-}
-
-FilStatus fil_live_follow(FilLive *live, FilStage *stage, FilError *error) {
-    const Hand *hand = &live->hand;
-    const FilWorld *world = fil_stage_world(stage);
-    if (!hand->held || !hand->behind || fil_world_grab(world, NULL, NULL) == NULL) {
-        return FIL_OK;
-    }
-    const FilRod *rod = fil_world_rod(fil_stage_world(stage), hand->rod);
-    FilPose pose;
-    fil_rod_at(rod, hand->part * fil_rod_length(rod), &pose, NULL);
-    fil_add3(-1.0, hand->grab.target, pose.position);
-    if (fil_norm3(pose.position) > 0.5 * reach * fil_rod_length(rod)) {
-        return FIL_OK;
-    }
-    const FilAction again = hand->wanted;
-    return fil_live_apply(live, stage, &again, error);
 }
 
 // --- the source ----------------------------------------------------------------------------------

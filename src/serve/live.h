@@ -52,9 +52,6 @@ bool fil_live_take(FilLive *live, double seconds, FilAction *action);
 FIL_MUST_CHECK FilStatus fil_live_apply(FilLive *live, FilStage *stage, const FilAction *action,
                                         FilError *error);
 
-/// The hand reaches a target that is far away step by step: see live.c. To be called before a step.
-FIL_MUST_CHECK FilStatus fil_live_follow(FilLive *live, FilStage *stage, FilError *error);
-
 /// Seconds since somebody last asked for anything.
 double fil_live_silence(FilLive *live);
 

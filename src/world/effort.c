@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-static const double STEP_SHARE = 10.0, LEAST_SHARE = 0.05;
+static const double STEP_SHARE = 3.0, LEAST_SHARE = 0.05;
 
 // What the callback of a solve needs to know.
 typedef struct Watch {
@@ -29,6 +29,13 @@ static bool look_on(void *user, const FilFrictionProgress *progress) {
     const FilFrictionSettings *settings = watch->settings;
     return !wants_end(watch->world) &&
            (settings->on_iteration == NULL || settings->on_iteration(settings->user, progress));
+}
+
+// In the middle of a factorisation.
+static bool is_to_end(void *user) {
+    const Watch *watch = user;
+    const FilFrictionSettings *settings = watch->settings;
+    return wants_end(watch->world) || (settings->stop != NULL && settings->stop(settings->user));
 }
 
 void fil_effort_begin(FilWorld *world) {
@@ -56,6 +63,7 @@ FilStatus fil_effort_solve(FilWorld *world, const FilFrictionProblem *problem,
     bounded.budget =
         fmax(fmin(budget, STEP_SHARE * budget - world->work), LEAST_SHARE * budget); // 0 stays 0
     bounded.on_iteration = look_on;
+    bounded.stop = is_to_end;
     bounded.user = &watch;
     FIL_TRY(fil_effort_look(world, error));
     FIL_TRY(fil_friction_solve(problem, &bounded, world->workspace, solution, info, error));

@@ -1,14 +1,23 @@
-// grab.c - a hand on a rod: a joint to a place in space that gives way.
+// grab.c - a hand on a rod: a joint to a place in space that gives way, and slips.
 //
 // The hand pulls with F = -k e(t + dt) - c u, where e = p - target and u is the velocity of the
-// place at the end of the step. As an impulse r = dt F, with e(t + dt) = e + dt u, that is
-//     u + C r + f e / dt = 0,    C = 1 / (dt (dt k + c)),    f = dt k / (dt k + c):
-// an equality block of the friction problem with the compliance C. So the spring is implicit: it is
+// place at the end of the step, unless that is more than F_max: then it pulls with F_max. As an
+// impulse r = dt F, with e(t + dt) = e + dt u, that is
+//     w = u + C r + f e / dt,    C = 1 / (dt (dt k + c)),    f = dt k / (dt k + c),
+//     w = 0 where |r| < dt F_max, else |r| = dt F_max and w opposite to r:
+// a ball block of the friction problem with the compliance C. So the spring is implicit: it is
 // solved with contact and friction, at once, and stable however stiff it is or long the step.
+//
+// A target that is far away would pull for so long that the rod could not be stopped at it. So e
+// counts up to e_max = 4 F_max / k. It then comes at 4 F_max / c at most, and begins to brake at
+// such a distance e that the way to a halt, m v^2 / 2 F_max, is no longer: with c^2 = 4 k m, e =
+// c v / k = 2 v sqrt(m / k), that is v <= 4 sqrt(m / k) F_max / m = 8 F_max / c.
+//
 // Turning is the same about the tangent, with the angle from the axis wanted, laid into the
 // section, to n1. Its two other rows give way so much that they do nothing.
 #include "world.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +25,13 @@
 #include "math/vec3.h"
 #include "sleep.h"
 
+static const double pi = 3.14159265358979323846;
 static const double quick = 0.02; // s: a hand that suits moves the rod in about this time
-static const double loose = 1e6;  // the compliance of rows that do nothing, beside that of turning
+static const double weights =
+    15.0;                          // the most it does, beside what folds the rod; on earth at least
+static const double earth = 9.81;  // m/s^2
+static const double longest = 4.0; // of a spring, in what the largest force makes it long
+static const double loose = 1e6;   // the compliance of rows that do nothing, beside that of turning
 
 static FilPlace place_of(const FilWorld *world, const FilGrab *grab) {
     FilPlace place = {.body = world->rods[grab->rod]};
@@ -37,14 +51,28 @@ static FilStatus check_place(const FilWorld *world, int rod, double part, FilErr
     return FIL_OK;
 }
 
+// The mass of a rod, and of the rigid bodies that are joined to it.
+static double mass_pulled(const FilWorld *world, int body) {
+    double mass = fil_body_mass(&world->bodies[body]);
+    for (int i = 0; i < world->joint_count; i++) {
+        const FilJoint *joint = &world->joints[i];
+        const bool ours = joint->a.body == body || joint->b.body == body;
+        const int other = joint->a.body == body ? joint->b.body : joint->a.body;
+        if (!joint->removed && ours && other >= 0 && world->bodies[other].kind == FIL_BODY_RIGID) {
+            mass += fil_body_mass(&world->bodies[other]);
+        }
+    }
+    return mass;
+}
+
 FilStatus fil_world_grab_make(const FilWorld *world, int rod, double part, FilGrab *grab,
                               FilError *error) {
     FIL_TRY(check_place(world, rod, part, error));
     const FilRod *of = world->bodies[world->rods[rod]].self;
-    double mass = 0.0, inertia = 0.0, bend = 0.0, twist = 0.0;
+    const double mass = mass_pulled(world, world->rods[rod]), g = fil_norm3(world->def.gravity);
+    double inertia = 0.0, bend = 0.0, twist = 0.0;
     for (int e = 0; e < of->element_count; e++) {
         const FilStiffness *section = &of->sections[e];
-        mass += section->mass * of->start_lengths[e];
         inertia += section->spin_inertia * of->start_lengths[e];
         bend = fmax(bend, fmax(section->kappa[1], section->kappa[2]));
         twist = fmax(twist, section->kappa[0]);
@@ -55,6 +83,8 @@ FilStatus fil_world_grab_make(const FilWorld *world, int rod, double part, FilGr
     grab->damping = 2.0 * sqrt(grab->stiffness * mass);
     grab->turn_stiffness = inertia / (quick * quick) + 10.0 * twist / length;
     grab->turn_damping = 2.0 * sqrt(grab->turn_stiffness * inertia);
+    grab->most_force = weights * mass * fmax(g, earth) + pi * pi * bend / (length * length);
+    grab->most_torque = pi * grab->turn_stiffness;
     FilPlace place = place_of(world, grab);
     FilPose pose;
     fil_world_look_at(world, &place, -1, &pose);
@@ -88,6 +118,14 @@ static FilStatus check_grab(const FilWorld *world, const FilGrab *grab, FilError
         return fil_fail(error, FIL_E_ARGUMENT,
                         "turn_damping is %g; it must be 0 or positive, and finite",
                         grab->turn_damping);
+    }
+    if (!(grab->most_force > 0.0 && isfinite(grab->most_force))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "most_force is %g; it must be positive and finite",
+                        grab->most_force);
+    }
+    if (!(grab->most_torque > 0.0 && isfinite(grab->most_torque))) {
+        return fil_fail(error, FIL_E_ARGUMENT, "most_torque is %g; it must be positive and finite",
+                        grab->most_torque);
     }
     if (!(fil_norm3(grab->axis) > 0.0 && isfinite(fil_norm3(grab->axis)))) {
         return fil_fail(error, FIL_E_ARGUMENT, "axis has the length %g; it must be a direction",
@@ -139,15 +177,20 @@ static FilWorkContact list_pull(const FilGrab *grab, const FilPlace *place, cons
                                 double dt) {
     FilWorkContact pull = {.a = *place,
                            .b = {.body = -1, .piece = place->piece},
-                           .kind = FIL_BLOCK_EQUALITY,
+                           .kind = FIL_BLOCK_BALL,
+                           .mu = dt * grab->most_force,
                            .joint = -1,
                            .normal = {1.0, 0.0, 0.0},
                            .frame = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
     const double sum = dt * grab->stiffness + grab->damping, part = dt * grab->stiffness / sum;
     fil_copy3(pose->position, pull.a.point);
     fil_copy3(pose->position, pull.b.point);
+    double way[3];
+    fil_subtract3(pose->position, grab->target, way);
+    const double most = longest * grab->most_force / grab->stiffness;
+    const double counts = fmin(1.0, most / fmax(fil_norm3(way), DBL_MIN));
     for (int k = 0; k < 3; k++) {
-        pull.error[k] = part * (pose->position[k] - grab->target[k]);
+        pull.error[k] = part * counts * way[k];
         pull.soft[k] = 1.0 / (dt * sum);
     }
     return pull;
@@ -172,6 +215,7 @@ static FilWorkContact list_turn(const FilGrab *grab, const FilWorkContact *pull,
     FilWorkContact turn = *pull;
     const double sum = dt * grab->turn_stiffness + grab->turn_damping;
     turn.turn = true;
+    turn.mu = dt * grab->most_torque;
     fil_copy3(pose->axis[0], turn.normal);
     for (int k = 0; k < 3; k++) {
         fil_copy3(pose->axis[k], turn.frame + 3 * (ptrdiff_t)k);
@@ -206,7 +250,7 @@ void fil_world_record_grab(FilWorld *world, const FilWorldTry *step) {
     for (int i = 0; world->grabbed && i < step->contact_count; i++) {
         const FilWorkContact *contact = &step->contacts[i];
         const double *r = step->r + 3 * (ptrdiff_t)i;
-        if (contact->kind != FIL_BLOCK_EQUALITY || contact->soft[0] == 0.0) {
+        if (contact->kind != FIL_BLOCK_BALL) {
             continue;
         }
         if (contact->turn) {

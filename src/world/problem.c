@@ -170,7 +170,7 @@ static void fill_compliance(const Laws *laws, const FilWorkContact *contact, dou
     if (laws->world->def.law == FIL_LAW_REGULARISED && contact->kind == FIL_BLOCK_COULOMB &&
         contact->mu * push > 0.0) {
         block[4] = block[8] = laws->world->def.slip_speed / (contact->mu * push);
-    } else if (contact->kind == FIL_BLOCK_EQUALITY) {
+    } else if (contact->kind != FIL_BLOCK_COULOMB) {
         for (int k = 0; k < 3; k++) {
             block[4 * k] = contact->soft[k];
         }

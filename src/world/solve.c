@@ -347,6 +347,14 @@ static bool prepare_bodies(const Solving *solving, bool first) {
     return are_finite(world, step);
 }
 
+// What the hand does stays within its bound whatever the tolerance is, and where a budget ended.
+static void hold_ball(const FilWorkContact *contact, double r[3]) {
+    const double length = fil_norm3(r);
+    for (int k = 0; contact->kind == FIL_BLOCK_BALL && length > contact->mu && k < 3; k++) {
+        r[k] *= contact->mu / length;
+    }
+}
+
 // Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
 static FilStatus solve_active(Solving *solving, FilError *error) {
     FilWorld *world = solving->world;
@@ -383,6 +391,7 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
         double offset[3];
         fil_contact_offset(&step->contacts[i], step->dt, offset);
         fil_add3(-1.0, offset, step->u + 3 * (ptrdiff_t)i);
+        hold_ball(&step->contacts[i], step->r + 3 * (ptrdiff_t)i);
     }
     fil_rows_push(world, &solving->rows, step->r, step->after);
     add_free(world, step);

@@ -496,18 +496,22 @@ void fil_world_energy(const FilWorld *world, FilRodEnergy *energy) {
     }
 }
 
+double fil_body_mass(const FilBody *body) {
+    if (body->kind == FIL_BODY_RIGID) {
+        return fil_rigid_mass(body->self);
+    }
+    const FilRod *rod = body->self;
+    double mass = 0.0;
+    for (int k = 0; k < rod->element_count; k++) {
+        mass += rod->sections[k].mass * rod->lengths[k];
+    }
+    return mass;
+}
+
 double fil_world_mass(const FilWorld *world) {
     double mass = 0.0;
     for (int i = 0; i < world->body_count; i++) {
-        const FilBody *body = &world->bodies[i];
-        if (body->kind == FIL_BODY_RIGID) {
-            mass += fil_rigid_mass(body->self);
-            continue;
-        }
-        const FilRod *rod = body->self;
-        for (int k = 0; k < rod->element_count; k++) {
-            mass += rod->sections[k].mass * rod->lengths[k];
-        }
+        mass += fil_body_mass(&world->bodies[i]);
     }
     return mass;
 }

@@ -99,13 +99,13 @@ typedef struct FilKept {
 // A contact, or one of the two halves of a joint, in work: 3 rows of the friction problem.
 typedef struct FilWorkContact {
     FilPlace a, b;
-    FilBlockKind kind;          // coulomb, or equality: a joint
-    bool turn;                  // of a joint: its rows are about the spin
-    int joint;                  // of a joint: which; -1: the hand
-    double error[3];            // of a joint, m or rad: what its rows are to bring to 0
-    double soft[3];             // of a joint: what its rows give way, per impulse
-    double normal[3], frame[9]; // rows of the frame: normal and two tangents
-    double gap, mu, restitution, margin;
+    FilBlockKind kind;                   // coulomb, equality: a joint, or ball: the hand
+    bool turn;                           // of a joint: its rows are about the spin
+    int joint;                           // of a joint: which; -1: the hand
+    double error[3];                     // of a joint, m or rad: what its rows are to bring to 0
+    double soft[3];                      // of a joint: what its rows give way, per impulse
+    double normal[3], frame[9];          // rows of the frame: normal and two tangents
+    double gap, mu, restitution, margin; // of the hand mu is the most it does, N s or N m s
     double
         carried[3]; // m/s, world axes: what moves the places apart from v+: driven ends, obstacles
     FilMemory memory;
@@ -253,7 +253,8 @@ typedef struct FilWorldTry {
 
 // --- growing arrays ------------------------------------------------------------------------------
 
-/// The mass of all bodies, kg.
+/// The mass of a body, and of all bodies, kg.
+double fil_body_mass(const FilBody *body);
 double fil_world_mass(const FilWorld *world);
 
 /// Room for `count` items of `size` bytes in `*items`, keeping what is there.

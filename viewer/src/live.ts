@@ -232,7 +232,10 @@ export class Live {
         const at = this.view.camera.project(this.target.x, this.target.y, this.target.z);
         note.hidden = false;
         const force = grab ? Math.hypot(...(grab.force as [number, number, number])) : 0;
-        note.textContent = `force  ${withUnit(force, "N")}\ntorque ${withUnit(grab?.torque ?? 0, "N m")}`
+        const most = grab ? ` of at most ${withUnit(grab.most_force, "N")}` : "";
+        const slips = grab !== null && force > 0.999 * grab.most_force;
+        note.textContent = `force  ${withUnit(force, "N")}${most}\ntorque ${withUnit(grab?.torque ?? 0, "N m")}`
+            + (slips ? "\nthe rod slips: the hand pulls no harder" : "")
             + (this.running ? "" : "\npaused: it moves when you go on");
         note.style.left = `${Math.max(8, Math.min(at.x + 16, window.innerWidth - note.offsetWidth - 8))}px`;
         note.style.top = `${Math.max(8, at.y - 8 - note.offsetHeight)}px`;

@@ -48,6 +48,8 @@ export interface Grab {
     target: number[]; // m
     force: number[]; // N
     torque: number; // N m
+    most_force: number; // N, the largest there is
+    most_torque: number; // N m
 }
 
 export interface State {
