@@ -370,6 +370,16 @@ static double find_side(const FilPose *pose, const FilMesh *mesh, const FilPose 
     return y * y + z * z > 1e-6 ? atan2(z, y) : 0.0; // it stands: any will do
 }
 
+// Whether a point is as far from the mesh as a touch there says, or it is beside the face that the
+// touch is with.
+static bool is_as_far(const FilMesh *mesh, const FilPose *pose, const double p[3], double gap,
+                      double slack) {
+    FilMeshPoint nearest;
+    double own[3];
+    fil_pose_to_own(pose, p, own);
+    return fil_mesh_closest(mesh, own, INFINITY, &nearest) && nearest.distance < gap + slack;
+}
+
 // The round side of a cylinder: where a capsule around its axis touches the mesh, if not with its
 // ends.
 static void add_side(Pool *pool, const FilShape *a, const FilPose *pose, const FilMesh *mesh,
@@ -402,7 +412,8 @@ static void add_side(Pool *pool, const FilShape *a, const FilPose *pose, const F
         fil_add3(-touch->gap, touch->normal, touch->on_b);
         touch->feature = mix(touch->feature, 96u);
         touch->t_a = 0.0;
-        if (touch->gap < pool->reach) {
+        if (touch->gap < pool->reach &&
+            is_as_far(mesh, pose_b, touch->on_a, touch->gap, pool->near)) {
             add_touch(pool, touch);
         }
     }
