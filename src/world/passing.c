@@ -51,7 +51,6 @@ static const double most_turn = 1.0;     // rad
 static const double least_cosine = 0.54; // of about as much
 static const double most_pressed = 0.05; // of the thinner one: overlap that is left
 static const double promised = 0.2;      // and that a step may bring
-static const double straight = 1e-3;     // of the length of a capsule: how straight it is at best
 static const double through = 0.5;       // solids that overlap by more of it are on their way out
 static const double round_up = 1.0 + 1e-6;
 
@@ -235,14 +234,37 @@ static double find_depth(const Sweeping *sweeping, const Pair *pair, int when, d
     return depth;
 }
 
-// How deep a step may press one piece into the other before it is mended: of a thin rod as much as
-// a straight capsule, which stands for a bent piece of it, is off.
-static double depth_left(const Sweeping *sweeping, const Pair *pair) {
-    double length = 0.0;
-    for (int k = 0; k < pair->capsules; k++) {
-        length = fil_most(length, 2.0 * sweeping->step->axes[pair->index[k]].length);
+// How far a straight capsule is from the curve that it stands for, about: that turns as much along
+// it as from the capsules next to it. An arc of length l that turns by a is a l / 8 high.
+static double find_bulge(const Sweeping *sweeping, int index) {
+    const FilWorld *world = sweeping->world;
+    const FilPiece *piece = &world->pieces[index];
+    const FilBody *body = &world->bodies[piece->body];
+    double path[2][2][3], own[3], turn = 0.0;
+    paths_of(sweeping, piece, path);
+    fil_subtract3(path[1][1], path[1][0], own);
+    const double length = fil_norm3(own);
+    for (int by = -1; by <= 1; by += 2) {
+        const int next = index + by;
+        if (next >= body->first_piece && next < body->first_piece + body->piece_count) {
+            double other[3], across[3];
+            paths_of(sweeping, &world->pieces[next], path);
+            fil_subtract3(path[1][1], path[1][0], other);
+            fil_cross3(own, other, across);
+            turn = fil_most(turn, atan2(fil_norm3(across), fil_dot3(own, other)));
+        }
     }
-    return fil_most(most_pressed * pair->scale, straight * length);
+    return 0.125 * turn * length;
+}
+
+// How deep a step may press one piece into the other before it is mended: of a bent rod whose
+// capsules are off by more than is promised, as much as that.
+static double depth_left(const Sweeping *sweeping, const Pair *pair) {
+    double bulge = 0.0;
+    for (int k = 0; k < pair->capsules; k++) {
+        bulge = fil_most(bulge, find_bulge(sweeping, pair->index[k]));
+    }
+    return bulge > promised * pair->scale ? bulge : most_pressed * pair->scale;
 }
 
 // How deep the step pressed one piece into the other: 0 unless it is more than is left or promised.
