@@ -583,18 +583,48 @@ static FilStatus add_passed(FilWorld *world, FilWorldTry *step, const FilPose *p
     return FIL_OK;
 }
 
-// Whether a round may stand as it is: nothing went through anything, nor too deep into it. Overlaps
-// are taken out again: no more than five halvings are spent on them.
-static bool may_stand(const FilWorld *world, const FilWorldTry *step, const Round *round) {
-    return !round->violent && round->passed.missed == 0 &&
-           (round->passed.pressed == 0 || step->dt < 0.03 * world->def.step);
+// Whether overlaps are worth a shorter step: they are taken out again, and no more than five
+// halvings are spent on them.
+static bool may_be_cut(const FilWorld *world, const FilWorldTry *step) {
+    return step->dt >= 0.03 * world->def.step;
 }
 
-// Take the overlaps that a round brought out of the places.
+// Whether a round may stand as it is: nothing went through anything, nor too deep into it.
+static bool may_stand(const FilWorld *world, const FilWorldTry *step, const Round *round) {
+    return !round->violent && round->passed.missed == 0 &&
+           (round->passed.pressed == 0 || !may_be_cut(world, step));
+}
+
+static double energy_of_all(const FilWorld *world) {
+    double sum = 0.0, kinetic;
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        sum += body->island == 0 ? energy_of(body, &kinetic) : 0.0;
+    }
+    return sum;
+}
+
+// What the contacts of a step took out of it, J.
+static double find_dissipated(const FilWorldTry *step) {
+    double sum = 0.0;
+    for (int i = 0; i < step->contact_count; i++) {
+        if (step->contacts[i].kind == FIL_BLOCK_COULOMB) {
+            sum -= fil_dot3(step->r + 3 * (ptrdiff_t)i, step->u + 3 * (ptrdiff_t)i);
+        }
+    }
+    return sum;
+}
+
+// Take the overlaps that a round brought out of the places. What that lifts and bends must not cost
+// more than contacts took out of the step: or it is too violent.
 static FilStatus place_round(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
                              FilStepInfo *info, FilError *error) {
     double start = fil_seconds();
     bool moved = true;
+    if (round->passed.deep == 0) {
+        return FIL_OK;
+    }
+    const double energy = energy_of_all(world);
     info->added_count += round->passed.deep;
     for (int k = 0; k < MAX_PLACINGS && moved && round->passed.deep > 0; k++) {
         FIL_TRY(fil_world_place(world, step, poses, &round->passed, &moved, error));
@@ -602,6 +632,10 @@ static FilStatus place_round(FilWorld *world, FilWorldTry *step, const FilPose *
             FIL_TRY(fil_world_find_passed(world, step, poses, &round->passed, error));
         }
     }
+    const double gain = energy_of_all(world) - energy;
+        printf("gain %g dissipated %g\n", gain, find_dissipated(step));
+    round->violent = round->violent || (gain > find_dissipated(step) + 1e-12 * fabs(energy) &&
+                                        may_be_cut(world, step));
     info->seconds.update += fil_seconds() - start;
     return FIL_OK;
 }
