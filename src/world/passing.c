@@ -270,8 +270,11 @@ static double depth_left(const Sweeping *sweeping, const Pair *pair) {
 // How deep the step pressed one piece into the other: 0 unless it is more than is left or promised.
 // What overlapped as deep before, or beyond what is promised, is not the step's doing.
 static double pressed_depth(const Sweeping *sweeping, const Pair *pair) {
-    const double least = fil_least(promised * pair->scale, depth_left(sweeping, pair));
-    const double depth = find_depth(sweeping, pair, 1, least);
+    const double depth = find_depth(sweeping, pair, 1, most_pressed * pair->scale);
+    if (!(depth > promised * pair->scale) &&
+        (depth == 0.0 || depth <= depth_left(sweeping, pair))) {
+        return 0.0;
+    }
     const double before = fil_least(0.999 * depth, promised * pair->scale);
     return depth > 0.0 && !(find_depth(sweeping, pair, 0, before) > 0.0) ? depth : 0.0;
 }
@@ -673,7 +676,8 @@ static FilMeeting look_closer(const Sweeping *sweeping, const int *pair, FilPass
         const double depth = pressed_depth(sweeping, &ordered);
         meeting.left = depth <= depth_left(sweeping, &ordered);
         passed->deep += !meeting.left;
-        passed->pressed += depth > promised * ordered.scale;
+        meeting.shallow = depth <= promised * ordered.scale;
+        passed->pressed += !meeting.shallow;
         return meeting;
     }
     // before the axes meet there is a normal
@@ -744,7 +748,7 @@ FilStatus fil_world_add_met(FilWorld *world, FilWorldTry *step, const FilPose *p
     const Pair pair = make_pair(&sweeping, meeting->pair);
     FilTouch touches[FIL_TOUCH_MAX];
     *added = 0;
-    if (meeting->held && !(meeting->went && last)) {
+    if (meeting->shallow || (meeting->held && !(meeting->went && last))) {
         return FIL_OK;
     }
     int count = touch_at(&sweeping, &pair, meeting->time, 0.0, touches);

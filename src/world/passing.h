@@ -12,6 +12,7 @@ typedef struct FilMeeting {
     bool went;       // through each other
     bool held;       // they have contacts
     bool left;       // they overlap by no more than is left to them
+    bool shallow;    // or than is promised: that is taken out of the places
 } FilMeeting;
 
 typedef struct FilPassed {

@@ -7,9 +7,10 @@
 // by the smallest displacement in the sense of their inertia and stiffness that leaves no overlap,
 //     dx = dt P H_N^T p,    0 <= p  orthogonal to  W_NN p + gap / dt >= 0,
 // with P, H and gap of the end. It is the problem of correct.c, one step of Newton's method on the
-// true gaps, and is done again until they are small. All contacts of what hangs together with an
-// overlap take part, so that nothing is pushed into its neighbours. (Tried: the same with P and H
-// of the start. Reduced rods that roll by a radian in a step are moved in wrong directions then.)
+// true gaps, and is done again until they are small. The contacts of what overlaps, of what touches
+// it, and of what touches that, take part, so that nothing is pushed into its neighbours. (Tried:
+// the same with P and H of the start. Reduced rods that roll by a radian in a step are moved in
+// wrong directions then.)
 #include "place.h"
 
 #include <math.h>
@@ -22,6 +23,8 @@
 #include "near.h"
 #include "problem.h"
 #include "rod/rod.h"
+
+enum { NEIGHBOURS = 2 }; // of neighbours of what overlaps, that take part
 
 static const double most_lever = 4.0; // how many times farther than an overlap a rod is moved
 
@@ -92,9 +95,9 @@ typedef struct Placing {
     const FilPose *poses;
     FilWorldTry end; // the same bodies where they are now: its contacts are those of the end
     FilRows rows;
-    int room;     // for contacts
-    int *parent;  // [body_count] of bodies that hang together
-    bool *chosen; // [body_count] what hangs together with an overlap, by the first body
+    int room;      // for contacts
+    bool *near[2]; // [body_count] it overlaps, or touches one that does, and so on
+    bool *touched; // [body_count] it has one of the contacts
     double **work;
 } Placing;
 
@@ -112,24 +115,14 @@ static FilStatus reserve_end(Placing *placing, const FilPassed *passed, FilError
     end->before = FIL_NEW(arena, double, dofs);
     end->free_velocity = FIL_NEW_ZEROED(arena, double, dofs);
     end->shift = FIL_NEW_ZEROED(arena, double, dofs);
-    placing->parent = FIL_NEW(arena, int, bodies);
-    placing->chosen = FIL_NEW_ZEROED(arena, bool, bodies);
+    placing->near[0] = FIL_NEW_ZEROED(arena, bool, bodies);
+    placing->near[1] = FIL_NEW_ZEROED(arena, bool, bodies);
+    placing->touched = FIL_NEW_ZEROED(arena, bool, bodies);
     if (arena->failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
                         placing->room);
     }
-    for (int i = 0; i < world->body_count; i++) {
-        placing->parent[i] = i;
-    }
     return FIL_OK;
-}
-
-static int root_of(int *parent, int body) {
-    while (parent[body] != body) {
-        parent[body] = parent[parent[body]];
-        body = parent[body];
-    }
-    return body;
 }
 
 // Touches of a pair where it is now.
@@ -142,15 +135,10 @@ static void add_pair(Placing *placing, const int pair[2], bool pressed) {
     int ordered[2];
     const int count =
         fil_world_touch_after(world, placing->step, placing->poses, pair, reach, ordered, touches);
-    const int a = world->pieces[ordered[0]].body, b = world->pieces[ordered[1]].body;
     for (int k = 0; k < count; k++) {
         FilWorkContact *contact = &end->contacts[end->contact_count++];
         fil_world_fill_contact(world, ordered, &touches[k], 0.0, contact);
         contact->mended = pressed;
-    }
-    if (count > 0 && a >= 0 && b >= 0) {
-        const int from = root_of(placing->parent, a), to = root_of(placing->parent, b);
-        placing->parent[from > to ? from : to] = from > to ? to : from;
     }
 }
 
@@ -165,7 +153,35 @@ static bool is_pressed(const Placing *placing, const int pair[2], int pressed) {
     return false;
 }
 
-// The contacts of what hangs together with an overlap that the step brought.
+static bool is_marked(const bool *marks, const FilWorkContact *contact) {
+    return (contact->a.body >= 0 && marks[contact->a.body]) ||
+           (contact->b.body >= 0 && marks[contact->b.body]);
+}
+
+static void mark(bool *marks, const FilWorkContact *contact) {
+    if (contact->a.body >= 0) {
+        marks[contact->a.body] = true;
+    }
+    if (contact->b.body >= 0) {
+        marks[contact->b.body] = true;
+    }
+}
+
+// Those that touch one that is marked are marked, too.
+static void spread(Placing *placing) {
+    const FilWorldTry *end = &placing->end;
+    bool *from = placing->near[0], *to = placing->near[1];
+    memcpy(to, from, sizeof(bool) * (size_t)placing->world->body_count);
+    for (int i = 0; i < end->contact_count; i++) {
+        if (is_marked(from, &end->contacts[i])) {
+            mark(to, &end->contacts[i]);
+        }
+    }
+    placing->near[0] = to;
+    placing->near[1] = from;
+}
+
+// The contacts of what overlaps because of the step, and of its neighbours.
 static void list_contacts(Placing *placing, const FilPassed *passed) {
     const FilWorldTry *step = placing->step;
     FilWorldTry *end = &placing->end;
@@ -188,13 +204,16 @@ static void list_contacts(Placing *placing, const FilPassed *passed) {
             }
         }
     }
+    for (int i = 0; i < pressed; i++) {
+        mark(placing->near[0], &end->contacts[i]);
+    }
+    for (int k = 0; k < NEIGHBOURS; k++) {
+        spread(placing);
+    }
     for (int i = 0; i < end->contact_count; i++) {
-        const FilWorkContact *contact = &end->contacts[i];
-        const int body = contact->a.body >= 0 ? contact->a.body : contact->b.body;
-        const int root = root_of(placing->parent, body);
-        placing->chosen[root] = placing->chosen[root] || i < pressed;
-        if (placing->chosen[root]) {
-            end->contacts[kept++] = *contact;
+        if (is_marked(placing->near[0], &end->contacts[i])) {
+            mark(placing->touched, &end->contacts[i]);
+            end->contacts[kept++] = end->contacts[i];
         }
     }
     end->contact_count = kept;
@@ -206,7 +225,7 @@ static void prepare_body(void *context, int i) {
     const Placing *placing = context;
     const FilWorldTry *end = &placing->end;
     const FilBody *body = &placing->world->bodies[i];
-    if (body->island == 0 && placing->chosen[placing->parent[i]]) {
+    if (placing->touched[i]) {
         double *before = end->before + body->first_dof;
         body->table->get_velocity(body->self, before);
         body->table->prepare(body->self, end->dt, before, end->free_velocity + body->first_dof);
@@ -231,9 +250,6 @@ FilStatus fil_world_place(FilWorld *world, const FilWorldTry *step, const FilPos
     FIL_TRY(reserve_end(&placing, passed, error));
     list_contacts(&placing, passed);
     const int n = end->contact_count;
-    for (int i = 0; i < world->body_count; i++) { // so that threads only read it
-        placing.parent[i] = root_of(placing.parent, i);
-    }
     fil_parallel_for(world->body_count, world->threads, prepare_body, &placing);
     if (!fil_all_finite(end->free_velocity, (int)world->dof_count)) {
         return FIL_OK;

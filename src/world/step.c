@@ -616,7 +616,7 @@ static double find_dissipated(const FilWorldTry *step) {
 }
 
 // Take the overlaps that a round brought out of the places. What that lifts and bends must not cost
-// more than contacts took out of the step: or it is too violent.
+// more than contacts took out of the step: or they stay, and it is too violent.
 static FilStatus place_round(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
                              FilStepInfo *info, FilError *error) {
     double start = fil_seconds();
@@ -625,6 +625,12 @@ static FilStatus place_round(FilWorld *world, FilWorldTry *step, const FilPose *
         return FIL_OK;
     }
     const double energy = energy_of_all(world);
+    double *states = FIL_NEW(&world->scratch, double, (size_t)world->state_count + 1);
+    if (states == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
+                        world->body_count);
+    }
+    save_states(world, states);
     info->added_count += round->passed.deep;
     for (int k = 0; k < MAX_PLACINGS && moved && round->passed.deep > 0; k++) {
         FIL_TRY(fil_world_place(world, step, poses, &round->passed, &moved, error));
@@ -632,10 +638,11 @@ static FilStatus place_round(FilWorld *world, FilWorldTry *step, const FilPose *
             FIL_TRY(fil_world_find_passed(world, step, poses, &round->passed, error));
         }
     }
-    const double gain = energy_of_all(world) - energy;
-        printf("gain %g dissipated %g\n", gain, find_dissipated(step));
-    round->violent = round->violent || (gain > find_dissipated(step) + 1e-12 * fabs(energy) &&
-                                        may_be_cut(world, step));
+    if (!(energy_of_all(world) - energy <= find_dissipated(step) + 1e-12 * fabs(energy))) {
+        round->violent = round->violent || may_be_cut(world, step);
+        restore_states(world, states);
+        FIL_TRY(fil_world_find_passed(world, step, poses, &round->passed, error));
+    }
     info->seconds.update += fil_seconds() - start;
     return FIL_OK;
 }
