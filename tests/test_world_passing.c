@@ -121,8 +121,10 @@ static void add_sheet(FilWorld *world, int kind) {
     for (int i = -22; kind == LOGS && i <= 22; i++) {
         add_log(world, 0.0401 * i);
     }
-    for (int i = 0; kind == BALLS && i < 25 * 9; i++) {
-        add_obstacle(world, ball, pose_at(0.07 * (i % 25 - 12), 0.07 * (i / 25 - 4), -0.05));
+    for (int i = -12; kind == BALLS && i <= 12; i++) {
+        for (int j = -4; j <= 4; j++) {
+            add_obstacle(world, ball, pose_at(0.07 * i, 0.07 * j, -0.05));
+        }
     }
 }
 

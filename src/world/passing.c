@@ -132,7 +132,7 @@ typedef struct Pair {
 
 static Pair make_pair(const Sweeping *sweeping, const int pair[2]) {
     const FilWorld *world = sweeping->world;
-    Pair out;
+    Pair out = {0};
     fil_world_order(world, sweeping->step, pair, out.index);
     out.a = &world->pieces[out.index[0]];
     out.b = &world->pieces[out.index[1]];

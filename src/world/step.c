@@ -519,6 +519,7 @@ static FilStatus begin_try(FilWorld *world, const FilSpan *span, FilWorldTry *st
 // What came of one round of a try.
 typedef struct Round {
     int number;   // rounds that went before it
+    bool last;    // there is no shorter step
     bool failed;  // a body refused the step, or left the range of numbers
     bool violent; // it must not stand unless there is no shorter one
     bool woken;   // what slept is pressed on: the step was not taken
@@ -565,10 +566,10 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
 }
 
 // Make contacts of the pairs that went through or into each other, and wake those of them that
-// sleep, before the states are taken back. `added` is false when there are none.
-static FilStatus add_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses, bool last,
-                            Round *round, FilStepInfo *info, bool *added, FilError *error) {
-    *added = false;
+// sleep, before the states are taken back. It is not mended when there are none.
+static FilStatus add_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
+                            FilStepInfo *info, FilError *error) {
+    round->mended = false;
     for (int k = 0; k < round->passed.count; k++) {
         const FilMeeting *meeting = &round->passed.list[k];
         int count;
@@ -576,9 +577,9 @@ static FilStatus add_passed(FilWorld *world, FilWorldTry *step, const FilPose *p
             continue;
         }
         round->woken = fil_world_wake_pair(world, meeting->pair) || round->woken;
-        FIL_TRY(fil_world_add_met(world, step, poses, meeting, last, &count, error));
+        FIL_TRY(fil_world_add_met(world, step, poses, meeting, round->last, &count, error));
         info->added_count += count > 0;
-        *added = *added || count > 0;
+        round->mended = round->mended || count > 0;
     }
     return FIL_OK;
 }
@@ -615,49 +616,52 @@ static double find_dissipated(const FilWorldTry *step) {
     return sum;
 }
 
+static FilStatus move_apart(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
+                            FilError *error) {
+    bool moved = true;
+    for (int k = 0; k < MAX_PLACINGS && moved && round->passed.deep > 0; k++) {
+        FIL_TRY(fil_world_place(world, step, poses, &round->passed, &moved, error));
+        FIL_TRY(fil_world_find_passed(world, step, poses, &round->passed, error));
+    }
+    return FIL_OK;
+}
+
 // Take the overlaps that a round brought out of the places. What that lifts and bends must not cost
 // more than contacts took out of the step: or they stay, and it is too violent.
 static FilStatus place_round(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
-                             FilStepInfo *info, FilError *error) {
-    double start = fil_seconds();
-    bool moved = true;
-    if (round->passed.deep == 0) {
-        return FIL_OK;
-    }
-    const double energy = energy_of_all(world);
+                             FilError *error) {
     double *states = FIL_NEW(&world->scratch, double, (size_t)world->state_count + 1);
     if (states == NULL) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
                         world->body_count);
     }
     save_states(world, states);
-    info->added_count += round->passed.deep;
-    for (int k = 0; k < MAX_PLACINGS && moved && round->passed.deep > 0; k++) {
-        FIL_TRY(fil_world_place(world, step, poses, &round->passed, &moved, error));
-        if (moved) {
-            FIL_TRY(fil_world_find_passed(world, step, poses, &round->passed, error));
-        }
+    const double energy = energy_of_all(world);
+    FIL_TRY(move_apart(world, step, poses, round, error));
+    if (energy_of_all(world) - energy <= find_dissipated(step) + 1e-12 * fabs(energy)) {
+        return FIL_OK;
     }
-    if (!(energy_of_all(world) - energy <= find_dissipated(step) + 1e-12 * fabs(energy))) {
-        round->violent = round->violent || may_be_cut(world, step);
-        restore_states(world, states);
-        FIL_TRY(fil_world_find_passed(world, step, poses, &round->passed, error));
-    }
-    info->seconds.update += fil_seconds() - start;
-    return FIL_OK;
+    round->violent = round->violent || may_be_cut(world, step);
+    restore_states(world, states);
+    return fil_world_find_passed(world, step, poses, &round->passed, error);
 }
 
 // Mend what a round did, if it can be: the states are taken back then, as they are where the round
 // cannot stand.
-static FilStatus judge_round(FilWorld *world, FilWorldTry *step, const FilPose *poses, bool last,
-                             Round *round, FilStepInfo *info, FilError *error) {
+static FilStatus judge_round(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
+                             FilStepInfo *info, FilError *error) {
+    const bool last = round->last;
     round->mended = round->number < MAX_ROUNDS && !round->failed && !round->woken &&
                     round->passed.count > 0 && (!round->violent || last);
     if (round->mended) {
-        FIL_TRY(add_passed(world, step, poses, last, round, info, &round->mended, error));
+        FIL_TRY(add_passed(world, step, poses, round, info, error));
     }
-    if (!round->mended && !round->woken && !round->failed && (!round->violent || last)) {
-        FIL_TRY(place_round(world, step, poses, round, info, error));
+    if (!round->mended && !round->woken && !round->failed && (!round->violent || last) &&
+        round->passed.deep > 0) {
+        double start = fil_seconds();
+        info->added_count += round->passed.deep;
+        FIL_TRY(place_round(world, step, poses, round, error));
+        info->seconds.update += fil_seconds() - start;
     }
     round->stands = !round->mended && !round->woken && !round->failed &&
                     (last || may_stand(world, step, round));
@@ -700,7 +704,8 @@ static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilS
     for (int k = 0; !*woken && !*taken; k++) {
         FIL_TRY(try_round(world, &step, poses, info, &round, error));
         round.number = k;
-        FIL_TRY(judge_round(world, &step, poses, last, &round, info, error));
+        round.last = last;
+        FIL_TRY(judge_round(world, &step, poses, &round, info, error));
         *woken = round.woken;
         *taken = round.stands;
         if (!*taken) {
