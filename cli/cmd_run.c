@@ -45,7 +45,8 @@ static const CliOption option_table[] = {
                      "threads; default 0, as many as the machine offers; results do not depend"),
     CLI_OPTION_FLAG("resume", resume, "go on from the last checkpoint, bit for bit"),
     CLI_OPTION_FLAG("force", force, "replace the run that the folder holds"),
-    CLI_OPTION_FLAG("strict", strict, "status 1 when a step did not converge"),
+    CLI_OPTION_FLAG("strict", strict,
+                    "status 1 when a step did not converge, or overlaps too deep"),
     CLI_OPTION_FLAG("json", json, "the summary as one JSON object"),
     CLI_OPTION_FLAG("live", live, "serve the running world to a browser; prints the URL"),
     CLI_OPTION_COUNT("port", "N", port, 0, 65535,
@@ -114,13 +115,16 @@ static void on_log(void *user, FilLogLevel level, const char *text) {
 }
 
 static void warn_step(Run *run, const FilStepInfo *info) {
-    if (info->outcome == FIL_CONVERGED && info->missed_count == 0) {
+    if (info->outcome == FIL_CONVERGED && info->missed_count == 0 && info->pressed_count == 0) {
         return;
     }
     if (run->warning_count < LOGGED_WARNINGS) {
-        note(run, "warning: step %" PRId64 " at %g s: %s, residual %.2e, %d pairs not mended",
-             run->step, fil_world_time(fil_stage_world(run->stage)),
-             fil_outcome_name(info->outcome), info->residual.scaled, info->missed_count);
+        note(
+            run,
+            "warning: step %" PRId64 " at %g s: %s, residual %.2e, %d pairs not mended, %d overlap "
+            "by more than a fifth of a radius",
+            run->step, fil_world_time(fil_stage_world(run->stage)), fil_outcome_name(info->outcome),
+            info->residual.scaled, info->missed_count, info->pressed_count);
     } else if (run->warning_count == LOGGED_WARNINGS) {
         note(run, "further warnings are only counted");
     }
@@ -731,13 +735,17 @@ static CliStatus finish(Run *run, CliStatus status) {
                 run->totals.missed, run->totals.missed == 1 ? " of pieces" : "s of pieces",
                 run->log_path);
     }
+    if (run->totals.pressed > 0) {
+        cli_say("warning: %" PRId64 " step%s left overlaps beyond a fifth of a radius (see %s)",
+                run->totals.pressed, cli_plural(run->totals.pressed), run->log_path);
+    }
     if (interrupted) {
         say_resume(run);
         return run->session.stopped ? cli_flush() : CLI_INTERRUPTED;
     }
     const CliStatus flushed = cli_flush();
-    const bool bad =
-        run->totals.missed > 0 || (run->options->strict && run->totals.unconverged > 0);
+    const bool bad = run->totals.missed > 0 ||
+                     (run->options->strict && run->totals.unconverged + run->totals.pressed > 0);
     return flushed != CLI_FINE ? flushed : bad ? CLI_NOT_ACCEPTABLE : CLI_FINE;
 }
 

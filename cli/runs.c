@@ -252,6 +252,7 @@ void cli_totals_add(CliTotals *totals, double time, const FilStepInfo *info) {
     totals->substeps += info->substeps;
     totals->added += info->added_count;
     totals->missed += info->missed_count;
+    totals->pressed += info->pressed_count > 0;
     totals->iterations += info->iterations;
     totals->contacts =
         info->contact_count > totals->contacts ? info->contact_count : totals->contacts;
@@ -305,6 +306,8 @@ void cli_totals_print(const CliTotals *totals, FILE *out) {
                   (long long)totals->halved, (long long)totals->substeps);
     (void)fprintf(out, "  pairs found by the swept check: %lld; not mended: %lld\n",
                   (long long)totals->added, (long long)totals->missed);
+    (void)fprintf(out, "  steps with overlaps beyond a fifth of a radius: %lld\n",
+                  (long long)totals->pressed);
 }
 
 void cli_totals_print_json(const CliTotals *totals) {
@@ -314,6 +317,7 @@ void cli_totals_print_json(const CliTotals *totals) {
     cli_print_json_number("substeps", (double)totals->substeps);
     cli_print_json_number("added", (double)totals->added);
     cli_print_json_number("missed", (double)totals->missed);
+    cli_print_json_number("pressed", (double)totals->pressed);
     cli_print_json_number("contacts", totals->contacts);
     cli_print_json_number("iterations", (double)totals->iterations);
     cli_print_json_number("residual", totals->residual);

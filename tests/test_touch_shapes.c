@@ -292,6 +292,50 @@ static void random_convex_pairs_come_apart_along_the_normal(void) {
 
 // No direction does better than the one found, among many random ones: what a must move by to be
 // apart from b is at least -gap. (Boxes, by their corners.)
+// A reach below 0 asks for what overlaps by more than that.
+static void a_reach_below_zero_finds_what_is_deeper(void) {
+    FilMesh *mesh = mesh_box(1.0, 1.0, 1.0);
+    const FilShape shapes[2] = {unit_box, {.kind = FIL_SHAPE_CYLINDER, .radius = 0.5, .length = 1}};
+    FilTouch touch[FIL_TOUCH_MAX];
+    for (int i = 0; i < 2; i++) {
+        const FilPose low = pose_at(0.0, 0.0, 0.0), high = pose_at(0.1, 0.2, 0.95);
+        CHECK(touch_at(&shapes[i], high, &unit_box, low, -0.04, touch) > 0);
+        CHECK_NEAR(touch[0].gap, -0.05, 1e-9, 0.0);
+        CHECK(touch_at(&shapes[i], high, &unit_box, low, -0.06, touch) == 0);
+    }
+    fil_mesh_destroy(mesh);
+}
+
+// A long capsule under a cube made of triangles: it touches at both ends of what they share,
+// however the triangles lie; also along an edge, and an edge of a box along a face.
+static void a_mesh_lies_on_a_capsule_by_both_ends_of_their_stretch(void) {
+    FilMesh *mesh = mesh_box(1.0, 1.0, 1.0);
+    const FilShape cube = {.kind = FIL_SHAPE_MESH, .mesh = mesh};
+    const FilShape under[3] = {{.kind = FIL_SHAPE_CAPSULE, .radius = 0.1, .length = 8.0},
+                               {.kind = FIL_SHAPE_BOX, .size = {8.0, 0.2, 0.2}},
+                               {.kind = FIL_SHAPE_CYLINDER, .radius = 0.1, .length = 8.0}};
+    FilRandom random = fil_random_make(33);
+    for (int i = 0; i < 300; i++) {
+        const FilShape *bar = &under[i % 3];
+        const double y = fil_random_uniform(&random, -0.1, 0.1);
+        const double x = fil_random_uniform(&random, -0.2, 0.2);
+        const double angle = fil_random_uniform(&random, -0.3, 0.3);
+        const FilPose at =
+            turned(pose_at(x, y, -0.6 + fil_random_uniform(&random, -1e-3, 1e-3)), 0.0, 0.0, angle);
+        FilTouch touch[FIL_TOUCH_MAX];
+        const int count = touch_at(&cube, pose_at(0.0, 0.0, 0.0), bar, at, 0.01, touch);
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (int k = 0; k < count; k++) {
+            CHECK_NEAR(touch[k].normal[2], 1.0, 1e-3, 0.0);
+            low = fmin(low, touch[k].on_a[0]);
+            high = fmax(high, touch[k].on_a[0]);
+        }
+        CHECK(count >= 2);
+        CHECK(high - low > 0.9);
+    }
+    fil_mesh_destroy(mesh);
+}
+
 static void depth_of_boxes_is_the_least_one(void) {
     FilRandom random = fil_random_make(22);
     for (int i = 0; i < 1500; i++) {
@@ -387,16 +431,18 @@ static void two_round_meshes_touch_at_the_nearest_place(void) {
     fil_mesh_destroy(ball);
 }
 
-#define TESTS(X)                                       \
-    X(box_stands_on_a_plane_by_four_corners)           \
-    X(round_shapes_on_a_plane)                         \
-    X(box_on_a_box_touches_all_over_the_common_face)   \
-    X(edges_and_corners_of_boxes)                      \
-    X(features_stay_while_sliding)                     \
-    X(balls_and_capsules_and_cylinders)                \
-    X(random_convex_pairs_come_apart_along_the_normal) \
-    X(depth_of_boxes_is_the_least_one)                 \
-    X(box_as_a_mesh_touches_like_the_box)              \
+#define TESTS(X)                                              \
+    X(box_stands_on_a_plane_by_four_corners)                  \
+    X(round_shapes_on_a_plane)                                \
+    X(box_on_a_box_touches_all_over_the_common_face)          \
+    X(edges_and_corners_of_boxes)                             \
+    X(features_stay_while_sliding)                            \
+    X(balls_and_capsules_and_cylinders)                       \
+    X(random_convex_pairs_come_apart_along_the_normal)        \
+    X(a_reach_below_zero_finds_what_is_deeper)                \
+    X(a_mesh_lies_on_a_capsule_by_both_ends_of_their_stretch) \
+    X(depth_of_boxes_is_the_least_one)                        \
+    X(box_as_a_mesh_touches_like_the_box)                     \
     X(two_round_meshes_touch_at_the_nearest_place)
 
 CHECK_MAIN(TESTS)

@@ -185,9 +185,12 @@ typedef struct FilStepInfo {
     /// How much the last of them changed the velocities, relative to the largest: what is left is
     /// about its square (0: all steps are linear). Of the last part of the step.
     double elastic_residual;
-    int substeps;       ///< 1 unless the step was too violent
-    int added_count;    ///< pairs that the swept check found, solved again
-    int missed_count;   ///< of them not mended: 0 unless max_halvings was reached
+    int substeps;     ///< 1 unless the step was too violent
+    int added_count;  ///< pairs that the swept check found, mended by solving again
+    int missed_count; ///< pairs that went through each other: 0 unless max_halvings was reached
+    /// Pairs that the step pressed into each other by more than a fifth of the thinner one's
+    /// radius, or half of how thick it is: those that neither contacts nor halving could mend.
+    int pressed_count;
     int asleep_count;   ///< bodies that sleep after the step
     double penetration; ///< m, deepest overlap when the step began
     double dissipated;  ///< J, by friction and impact

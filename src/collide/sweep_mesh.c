@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "collide/mesh.h"
+#include "collide/sweep_solids.h"
 #include "collide/triangle.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
@@ -36,24 +37,11 @@ static void find_turn(const FilPose pose[2], double turn[3]) {
     fil_rotation_log(R, turn);
 }
 
-static void find_pose(const Motion *motion, double time, FilPose *pose) {
-    double R[9], part[3];
-    for (int k = 0; k < 3; k++) {
-        part[k] = time * motion->turn[k];
-        pose->position[k] =
-            (1.0 - time) * motion->pose[0].position[k] + time * motion->pose[1].position[k];
-    }
-    fil_rotation_exp(part, R);
-    for (int k = 0; k < 3; k++) {
-        fil_apply3(R, motion->pose[0].axis[k], pose->axis[k]);
-    }
-}
-
 // The segment at `time`, in the axes of the mesh.
 static void find_segment(const double a[2][2][3], const Motion *motion, double time,
                          double own[2][3]) {
     FilPose pose;
-    find_pose(motion, time, &pose);
+    fil_pose_between(motion->pose, time, &pose);
     for (int end = 0; end < 2; end++) {
         double x[3];
         for (int k = 0; k < 3; k++) {

@@ -215,7 +215,10 @@ static double find_distance(const Core *a, const Core *b, double on_a[3], double
         fil_add3(s.weight[i], s.on_b[i], on_b);
     }
     fil_subtract3(on_a, on_b, v);
-    return fil_norm3(v) > APART * size ? fil_norm3(v) : 0.0;
+    // flat simplices of nearly parallel faces end early: then v separates nothing
+    const double distance = fil_norm3(v);
+    const double n[3] = {v[0] / distance, v[1] / distance, v[2] / distance};
+    return distance > APART * size && find_gap(a, b, n) > 0.5 * distance ? distance : 0.0;
 }
 
 // -------------------------------------------------------------------------- the best direction
@@ -699,10 +702,10 @@ int fil_touch_convex(const FilShape *a, const FilPose *pose_a, const FilShape *b
     Meeting m = {.out = out};
     const double round = core_a.round + core_b.round;
     const double distance = find_distance(&core_a, &core_b, m.on_a, m.on_b);
-    if (!(distance - round < reach)) {
+    m.known = distance > 0.0; // otherwise they overlap, who knows how deep
+    if (m.known && !(distance - round < reach)) {
         return 0;
     }
-    m.known = distance > 0.0;
     if (m.known) {
         find_normal(&core_a, &core_b, distance, &m);
     } else {

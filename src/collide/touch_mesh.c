@@ -8,6 +8,11 @@
 // grouped by direction, deepest first; a group gives its deepest point and the farthest points on
 // either side of it. A segment that lies on a flat face, however many triangles it has, thus gives
 // its two ends.
+//
+// Where the segment runs along a face or a sharp edge, or nearly so, the place of least distance is
+// any of many, and what rests there would tip about it. So the ends of the stretch that it shares
+// with them are places too: where it leaves the face over a sharp edge, and beside the ends of the
+// sharp edge.
 #include "touch_mesh.h"
 
 #include <math.h>
@@ -22,7 +27,9 @@ enum { ROOM = 48, CROSSINGS = 8 };
 enum { AT_START, AT_END, BETWEEN, BETWEEN_TOO }; // where on the segment: two bits of the feature
 
 #define SAME_DIRECTION 0.94 // cosine of 20 degrees
-#define SAME_PLACE 0.1      // of the length of the segment
+#define SAME_PLACE 0.1      // of the length of the segment, or half the size of the mesh
+#define ALONG 0.2           // sine of the angle up to which the segment runs along a face or edge
+#define SHALLOW 0.02        // of a stretch: deeper inside it may have come in beside the face
 #define NO_CROSSING 1e-13   // of the size of the mesh: closer is taken for a crossing
 #define NO_DISTANCE 1e-9    // of the size of the mesh: below it a direction has too few digits
 
@@ -38,6 +45,7 @@ typedef struct Search {
     const FilMesh *mesh;
     double a[2][3]; // own axes
     double radius, bound, length;
+    double same_place; // difference of t
     Place place[ROOM];
     int count;
     // nearest triangle of each end within the bound
@@ -176,6 +184,104 @@ static void add_crossing(Search *s, double t, const double q[3], int triangle, i
     fil_copy3(q, s->crossing_at);
 }
 
+// The point of the segment at t and the triangle at place i of the tree: an end of a stretch. It
+// counts where the direction is a normal of the surface, and inside down to `deepest`. `corner` is
+// the one that the stretch ends beside, or -1.
+static void try_between(Search *s, double t, int corner, double deepest, int i) {
+    const int triangle = s->mesh->bvh.order[i];
+    double p[3], q[3], far, d[3];
+    if (!(t > 0.0 && t < 1.0)) { // the ends are tried in any case
+        return;
+    }
+    find_point(s, t, p);
+    const int part = fil_triangle_to_point(FIL_ROWS3(s->mesh->corners[i]), p, q, &far);
+    fil_subtract3(p, q, d);
+    if (corner >= 0 && part != FIL_PART_CORNER + corner) {
+        return; // the corner is not what is next to it
+    }
+    const bool outside = fil_dot3(d, s->mesh->triangle_normals[triangle]) > 0.0;
+    if (outside ? far < s->bound * s->bound && is_normal(s->mesh, triangle, part, d)
+                : far < deepest * deepest) {
+        (void)add_place(s, BETWEEN, t, q, triangle, part);
+    }
+}
+
+// How deep below a triangle the point at t is; 0 where it is not inside, or nearer to the surface
+// elsewhere: it came in there.
+static double find_depth(const Search *s, double t, int i) {
+    const double *n = s->mesh->triangle_normals[s->mesh->bvh.order[i]];
+    double p[3], d[3];
+    FilMeshPoint nearest;
+    find_point(s, t, p);
+    fil_subtract3(p, s->mesh->corners[i][0], d);
+    const double depth = -fil_dot3(d, n);
+    return depth > 0.0 && fil_mesh_closest(s->mesh, p, 1.1 * depth, &nearest) &&
+                   -nearest.distance > 0.99 * depth
+               ? depth
+               : 0.0;
+}
+
+// The ends of the stretch above a triangle that the segment d runs along.
+static void try_face(Search *s, const double d[3], int i) {
+    const int triangle = s->mesh->bvh.order[i];
+    const double(*corner)[3] = FIL_ROWS3(s->mesh->corners[i]);
+    const double *n = s->mesh->triangle_normals[triangle];
+    double from = 0.0, to = 1.0;
+    int first = -1, last = -1; // the sides where it comes in and goes out
+    if (!(fabs(fil_dot3(n, d)) < ALONG * s->length)) {
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        double e[3], in[3], w[3];
+        fil_subtract3(corner[(k + 1) % 3], corner[k], e);
+        fil_cross3(n, e, in);
+        fil_subtract3(s->a[0], corner[k], w);
+        const double height = fil_dot3(in, w), climb = fil_dot3(in, d), t = -height / climb;
+        if (climb > 0.0 && t > from) {
+            from = t;
+            first = k;
+        } else if (climb < 0.0 && t < to) {
+            to = t;
+            last = k;
+        } else if (climb == 0.0 && height < 0.0) {
+            return;
+        }
+    }
+    const int *sides = s->mesh->sides[triangle];
+    const bool ends[2] = {first >= 0 && s->mesh->sharp_edges[sides[first]],
+                          last >= 0 && s->mesh->sharp_edges[sides[last]]};
+    if (!(from < to) || !(ends[0] || ends[1])) {
+        return;
+    }
+    const double deepest =
+        fmin(1.5 * find_depth(s, 0.5 * (from + to), i), SHALLOW * (to - from) * s->length);
+    for (int end = 0; end < 2; end++) {
+        if (ends[end]) {
+            try_between(s, end == 0 ? from : to, -1, deepest, i);
+        }
+    }
+}
+
+// The ends of the stretch beside a sharp edge of a triangle that the segment d runs along.
+static void try_edges(Search *s, const double d[3], int i) {
+    const int triangle = s->mesh->bvh.order[i];
+    const double(*corner)[3] = FIL_ROWS3(s->mesh->corners[i]);
+    for (int k = 0; k < 3; k++) {
+        double e[3], across[3];
+        fil_subtract3(corner[(k + 1) % 3], corner[k], e);
+        fil_cross3(d, e, across);
+        if (!s->mesh->sharp_edges[s->mesh->sides[triangle][k]] ||
+            !(fil_norm3(across) < ALONG * s->length * fil_norm3(e))) {
+            continue;
+        }
+        for (int end = 0; end < 2; end++) {
+            double w[3];
+            fil_subtract3(corner[(k + end) % 3], s->a[0], w);
+            try_between(s, fil_dot3(w, d) / fil_dot3(d, d), (k + end) % 3, 0.0, i);
+        }
+    }
+}
+
 // The triangle at place i of the tree.
 static void try_triangle(Search *s, int i) {
     double q[3], far, t, p[3], d[3];
@@ -187,7 +293,11 @@ static void try_triangle(Search *s, int i) {
     }
     try_end(s, 0, i);
     if (s->length > 0.0) {
+        double along[3];
+        fil_subtract3(s->a[1], s->a[0], along);
         try_end(s, 1, i);
+        try_face(s, along, i);
+        try_edges(s, along, i);
     }
     if (!(far > NO_CROSSING * NO_CROSSING * s->mesh->size * s->mesh->size)) {
         add_crossing(s, t, q, triangle, part);
@@ -345,12 +455,12 @@ static int choose(Search *s, const FilPose *pose, FilTouch *out) {
                 continue;
             }
             used[j] = true;
-            if (p->t < s->place[i].t - SAME_PLACE &&
-                (before < 0 || p->t < s->place[before].t - SAME_PLACE)) {
+            if (p->t < s->place[i].t - s->same_place &&
+                (before < 0 || p->t < s->place[before].t - s->same_place)) {
                 before = j;
             }
-            if (p->t > s->place[i].t + SAME_PLACE &&
-                (after < 0 || p->t > s->place[after].t + SAME_PLACE)) {
+            if (p->t > s->place[i].t + s->same_place &&
+                (after < 0 || p->t > s->place[after].t + s->same_place)) {
                 after = j;
             }
         }
@@ -377,6 +487,7 @@ int fil_touch_capsule_mesh(const double a[2][3], double radius, const FilMesh *m
     s.radius = radius;
     s.bound = radius + reach;
     s.length = fil_norm3(d);
+    s.same_place = SAME_PLACE * (2.0 * s.length > mesh->size ? 0.5 * mesh->size / s.length : 1.0);
     s.count = s.crossing_count = 0;
     for (int end = 0; end < 2; end++) {
         s.far[end] = s.bound * s.bound;

@@ -3,8 +3,9 @@
 // Spheres, capsules, cylinders and boxes among themselves: touch_convex.c. Against a plane: the
 // corners, ends and points of the rim that are below the reach. Against a mesh: a sphere or capsule
 // is what touch_mesh.c takes; a box or cylinder touches it with its edges (capsules without
-// radius) and is touched by the vertices of the mesh; two meshes touch with their vertices and
-// sharp edges. Many touches of a pair are thinned to those that are deepest and farthest apart.
+// radius), a cylinder also with its round side, and is touched by the vertices of the mesh; two
+// meshes touch with their vertices and sharp edges. Many touches of a pair are thinned to those
+// that are deepest and farthest apart.
 //
 // A plane, or else a mesh, is always b; the other order is the same with normals turned around.
 #include "collide/touch.h"
@@ -21,6 +22,7 @@ enum { ROOM = 64, RIM = 8 };
 
 #define SAME_PLACE 0.01     // of the size of the smaller solid
 #define SAME_DIRECTION 0.99 // cosine
+#define SIDEWAYS 0.2        // cosine of the angle to the axis from which on a side touches
 
 static void turn_around(FilTouch *touches, int count) {
     for (int i = 0; i < count; i++) {
@@ -302,11 +304,12 @@ static void make_box_wires(const FilShape *shape, Wires *wires) {
     }
 }
 
-static void make_cylinder_wires(const FilShape *shape, Wires *wires) {
+// The corners of its rims are some of many: one of them is where it comes closest to the mesh.
+static void make_cylinder_wires(const FilShape *shape, double first, Wires *wires) {
     wires->corner_count = 2 * RIM;
     wires->wire_count = 3 * RIM;
     for (int i = 0; i < RIM; i++) {
-        const double angle = 6.283185307179586 * i / RIM, c = cos(angle), s = sin(angle);
+        const double angle = first + 6.283185307179586 * i / RIM, c = cos(angle), s = sin(angle);
         for (int end = 0; end < 2; end++) {
             const int at = i + end * RIM, next = (i + 1) % RIM + end * RIM;
             const double side = end == 0 ? -1.0 : 1.0;
@@ -350,6 +353,68 @@ static void add_wires(Pool *pool, const Wires *wires, const FilPose *pose, const
                 found[k].t_a = 0.0;
                 add_touch(pool, &found[k]);
             }
+        }
+    }
+}
+
+// Where around its axis a cylinder is closest to the mesh, as an angle.
+static double find_side(const FilPose *pose, const FilMesh *mesh, const FilPose *pose_b) {
+    FilMeshPoint nearest;
+    double centre[3], way[3];
+    fil_pose_to_own(pose_b, pose->position, centre);
+    if (!fil_mesh_closest(mesh, centre, INFINITY, &nearest)) {
+        return 0.0;
+    }
+    fil_pose_turn(pose_b, nearest.normal, way);
+    const double y = -fil_dot3(way, pose->axis[1]), z = -fil_dot3(way, pose->axis[2]);
+    return y * y + z * z > 1e-6 ? atan2(z, y) : 0.0; // it stands: any will do
+}
+
+// Whether a point is as far from the mesh as a touch there says, or it is beside the face that the
+// touch is with.
+static bool is_as_far(const FilMesh *mesh, const FilPose *pose, const double p[3], double gap,
+                      double slack) {
+    FilMeshPoint nearest;
+    double own[3];
+    fil_pose_to_own(pose, p, own);
+    return fil_mesh_closest(mesh, own, INFINITY, &nearest) && nearest.distance < gap + slack;
+}
+
+// The round side of a cylinder: where a capsule around its axis touches the mesh, if not with its
+// ends.
+static void add_side(Pool *pool, const FilShape *a, const FilPose *pose, const FilMesh *mesh,
+                     const FilPose *pose_b) {
+    FilTouch found[FIL_TOUCH_MAX];
+    double line[2][3];
+    for (int k = 0; k < 3; k++) {
+        line[0][k] = pose->position[k] - 0.5 * a->length * pose->axis[0][k];
+        line[1][k] = pose->position[k] + 0.5 * a->length * pose->axis[0][k];
+    }
+    const int count =
+        fil_touch_capsule_mesh(FIL_ROWS3(line), a->radius, mesh, pose_b, pool->reach, found);
+    for (int k = 0; k < count; k++) {
+        FilTouch *touch = &found[k];
+        double out[3], d[3];
+        const double cosine = fil_dot3(touch->normal, pose->axis[0]);
+        if (!(fabs(cosine) < SIDEWAYS)) {
+            continue;
+        }
+        fil_copy3(touch->normal, out);
+        fil_add3(-cosine, pose->axis[0], out);
+        const double size = fil_norm3(out);
+        for (int j = 0; j < 3; j++) {
+            touch->on_a[j] = (1.0 - touch->t_a) * line[0][j] + touch->t_a * line[1][j] -
+                             a->radius / size * out[j];
+        }
+        fil_subtract3(touch->on_a, touch->on_b, d);
+        touch->gap = fil_dot3(d, touch->normal);
+        fil_copy3(touch->on_a, touch->on_b);
+        fil_add3(-touch->gap, touch->normal, touch->on_b);
+        touch->feature = mix(touch->feature, 96u);
+        touch->t_a = 0.0;
+        if (touch->gap < pool->reach &&
+            is_as_far(mesh, pose_b, touch->on_a, touch->gap, pool->near)) {
+            add_touch(pool, touch);
         }
     }
 }
@@ -505,15 +570,16 @@ static int touch_mesh(const FilShape *a, const FilPose *pose_a, const FilShape *
         turn_around(pool.touch, pool.count);
     } else {
         Wires wires;
-        if (a->kind == FIL_SHAPE_BOX) {
-            make_box_wires(a, &wires);
-        } else {
-            make_cylinder_wires(a, &wires);
-        }
         const double size = a->kind == FIL_SHAPE_BOX
                                 ? fmin(a->size[0], fmin(a->size[1], a->size[2]))
                                 : fmin(a->length, a->radius);
         pool.near = SAME_PLACE * fmin(size, b->mesh->size);
+        if (a->kind == FIL_SHAPE_BOX) {
+            make_box_wires(a, &wires);
+        } else {
+            make_cylinder_wires(a, find_side(pose_a, b->mesh, pose_b), &wires);
+            add_side(&pool, a, pose_a, b->mesh, pose_b);
+        }
         add_wires(&pool, &wires, pose_a, b->mesh, pose_b);
         add_vertices(&pool, a, pose_a, b->mesh, pose_b);
     }

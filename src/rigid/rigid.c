@@ -365,6 +365,10 @@ void fil_rigid_move(FilRigid *rigid, const double dx[FIL_RIGID_DOF]) {
         rigid->centre[k] += dx[k];
     }
     turn_quaternion(dx + 3, from, rigid->quaternion);
+    double R[9], spin[3];
+    fil_rotation_exp(dx + 3, R);
+    fil_apply3(R, rigid->velocity + 3, spin);
+    fil_copy3(spin, rigid->velocity + 3);
 }
 
 static bool is_finite(const double *x, int count) {

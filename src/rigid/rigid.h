@@ -44,8 +44,8 @@ void fil_rigid_solve(const FilRigid *rigid, double x[FIL_RIGID_DOF]);
 /// Take the step with the velocity v+ of its end, after prepare() with the same dt.
 void fil_rigid_advance(FilRigid *rigid, double dt, const double velocity[FIL_RIGID_DOF]);
 
-/// Move the body by a displacement of its centre of mass and a small turn (6 numbers, world axes);
-/// velocities stay.
+/// Move the body by a displacement of its centre of mass and a small turn (6 numbers, world axes).
+/// The spin turns with it, so that the energy stays.
 void fil_rigid_move(FilRigid *rigid, const double dx[FIL_RIGID_DOF]);
 
 /// The rows that turn v into the velocity of the point `at` (world) of the body: 3 x 6, row-major.

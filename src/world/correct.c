@@ -5,11 +5,16 @@
 // displacement in the sense of the step's own inertia and stiffness that leaves no overlap,
 //     dx = dt P H_N^T p,    0 <= p  orthogonal to  W_NN p + (gap + dt u_N) / dt >= 0:
 // a contact problem without friction. Overlaps below a small part of the margins are left.
+//
+// That gap is linear in the velocities. What is not of it is taken out where it is found, at the
+// end of the step, in the same way (place.c).
+//
 // Joints take no part: the next step mends what moved them.
 //
 // A rod next to a clamp can hardly be moved, and the rest of it would be thrown far. So (1) an
 // overlap that is deep beside how far away the clamp is stays; (2) no point of a rod is moved much
-// farther than its deepest overlap (step.c); (3) a part of a step mends its part of an overlap.
+// farther than its deepest overlap, or that of rods that push it (step.c); (3) a part of a step
+// mends its part of an overlap that it began with, and all of what it brought itself (passing.c).
 #include "problem.h"
 
 #include <math.h>
@@ -75,6 +80,51 @@ static bool is_needed(const FilWorld *world, const FilWorldTry *step, const int 
     return false;
 }
 
+// --- how deep bodies overlap ---------------------------------------------------------------------
+
+static int root_of(int *parent, int body) {
+    while (parent[body] != body) {
+        parent[body] = parent[parent[body]];
+        body = parent[body];
+    }
+    return body;
+}
+
+// How deep every body overlaps, or one of those that push it along with them: step->depth.
+static FilStatus find_depths(FilWorld *world, FilWorldTry *step, const int *list, int count,
+                             const double *p, FilError *error) {
+    const int bodies = world->body_count;
+    int *parent = FIL_NEW(&world->scratch, int, (size_t)bodies + 1);
+    step->depth = FIL_NEW_ZEROED(&world->scratch, double, (size_t)bodies + 1);
+    if (world->scratch.failed) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies", bodies);
+    }
+    for (int i = 0; i < bodies; i++) {
+        parent[i] = i;
+    }
+    for (int k = 0; k < count; k++) {
+        const FilWorkContact *contact = &step->contacts[list[k]];
+        if (p[k] > 0.0 && contact->a.body >= 0 && contact->b.body >= 0) {
+            const int a = root_of(parent, contact->a.body), b = root_of(parent, contact->b.body);
+            parent[a > b ? a : b] = a > b ? b : a;
+        }
+    }
+    for (int i = 0; i < step->contact_count; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        const int both[2] = {contact->a.body, contact->b.body};
+        // what a try brought is there at its end
+        const double gap = contact->mended ? gap_after(step, i) : contact->gap;
+        for (int side = 0; side < 2; side++) {
+            double *depth = &step->depth[both[side] < 0 ? bodies : root_of(parent, both[side])];
+            *depth = fmax(*depth, -gap);
+        }
+    }
+    for (int i = 0; i < bodies; i++) {
+        step->depth[i] = step->depth[root_of(parent, i)];
+    }
+    return FIL_OK;
+}
+
 FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *rows,
                             const int *active, const FilFrictionProblem *problem, FilError *error) {
     int n = problem->block_count;
@@ -102,7 +152,8 @@ FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *r
     }
     for (int a = 0; a < n; a++) {
         bool left = !is_mended(world, step, active[a]);
-        b[a] = left ? 0.0 : part * gap_after(step, active[a]) / step->dt;
+        const double share = step->contacts[active[a]].mended ? 1.0 : part;
+        b[a] = left ? 0.0 : share * gap_after(step, active[a]) / step->dt;
         kinds[a] = left ? FIL_BLOCK_FREE : FIL_BLOCK_UNILATERAL;
     }
     FilFrictionProblem normals = {.block_count = n,
@@ -122,5 +173,5 @@ FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *r
         r[3 * (ptrdiff_t)active[a]] = step->dt * p[a];
     }
     fil_rows_push(world, rows, r, step->shift);
-    return FIL_OK;
+    return find_depths(world, step, active, n, p, error);
 }

@@ -11,7 +11,6 @@
 // neighbours.
 #include "world.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -146,8 +145,7 @@ static bool is_next(const FilWorld *world, const FilWorldTry *step, int piece, d
            next->body == at->body && next->point == at->point + 1;
 }
 
-// Whether a touch is at an end of a rod that is held there: no impulse moves it.
-static bool is_held(const FilWorld *world, int piece, double t) {
+bool fil_world_is_held(const FilWorld *world, int piece, double t) {
     const FilPiece *at = &world->pieces[piece];
     if (!fil_piece_is_capsule(world, at)) {
         return false;
@@ -200,7 +198,8 @@ static int touch_pair(const FilWorld *world, const FilWorldTry *step, const int 
             is_next(world, step, pair[1], touch->t_b)) {
             continue;
         }
-        if (!capsules && pieces[1]->obstacle >= 0 && is_held(world, pair[0], touch->t_a)) {
+        if (!capsules && pieces[1]->obstacle >= 0 &&
+            fil_world_is_held(world, pair[0], touch->t_a)) {
             continue;
         }
         double rate[2][3];
@@ -214,10 +213,8 @@ static int touch_pair(const FilWorld *world, const FilWorldTry *step, const int 
     return count;
 }
 
-// Pieces in the order in which touch_pair() wants them: capsules first, then bodies, then
-// obstacles.
-static void order_pair(const FilWorld *world, const FilWorldTry *step, const int pair[2],
-                       int ordered[2]) {
+void fil_world_order(const FilWorld *world, const FilWorldTry *step, const int pair[2],
+                     int ordered[2]) {
     int rank[2];
     for (int side = 0; side < 2; side++) {
         rank[side] = is_capsule(step, pair[side])             ? 0
@@ -409,7 +406,7 @@ static void touch_range(void *context, int first, int last) {
             fetch_axis(step, candidate(step, touching->near[k + 2 * AHEAD])[1]);
             fetch_ends(step, candidate(step, touching->near[k + AHEAD])[1]);
         }
-        order_pair(world, step, candidate(step, touching->near[k]), pair);
+        fil_world_order(world, step, candidate(step, touching->near[k]), pair);
         bool mixed = is_capsule(step, pair[0]) && !is_capsule(step, pair[1]);
         if (mixed && ball.piece != pair[1]) {
             find_ball(world, step, pair[1], &ball);
@@ -440,18 +437,18 @@ static void complete_frame(const double normal[3], double frame[9]) {
     fil_cross3(normal, frame + 3, frame + 6);
 }
 
-static void fill_contact(const FilWorld *world, const int pair[2], const Found *found,
-                         FilWorkContact *contact) {
+void fil_world_fill_contact(const FilWorld *world, const int pair[2], const FilTouch *touch,
+                            double closing, FilWorkContact *contact) {
     const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-    const FilTouch *touch = &found->touch;
     *contact = (FilWorkContact){
         .a = {.body = a->body, .piece = pair[0], .t = touch->t_a},
         .b = {.body = b->body, .piece = pair[1], .t = touch->t_b},
         .gap = touch->gap,
+        .start_gap = touch->gap,
         .margin = fil_piece_margin(world, a) + fil_piece_margin(world, b),
         .memory = {.piece = {pair[0], pair[1]},
                    .feature = touch->feature,
-                   .approach = fil_most(0.0, found->closing)},
+                   .approach = fil_most(0.0, closing)},
     };
     fil_copy3(touch->on_a, contact->a.point);
     fil_copy3(touch->on_b, contact->b.point);
@@ -555,12 +552,12 @@ static void fill_range(void *context, int first, int last) {
             __builtin_prefetch(&touching->world->pieces[next[1]]);
         }
         int pair[2];
-        order_pair(touching->world, touching->step, candidate(touching->step, touching->near[k]),
-                   pair);
+        fil_world_order(touching->world, touching->step,
+                        candidate(touching->step, touching->near[k]), pair);
         for (int c = touching->start[k]; c < touching->start[k + 1]; c++) {
             FilWorkContact *contact = &touching->step->contacts[c];
-            fill_contact(touching->world, pair,
-                         &touching->found[touching->slot[k] + c - touching->start[k]], contact);
+            const Found *found = &touching->found[touching->slot[k] + c - touching->start[k]];
+            fil_world_fill_contact(touching->world, pair, &found->touch, found->closing, contact);
             lawless = !set_law(touching->world, contact) || lawless;
             remember(touching, contact);
         }
@@ -687,45 +684,31 @@ FilStatus fil_world_root(FilWorld *world, FilError *error) {
     return FIL_OK;
 }
 
-FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pair[2], bool *added,
+FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const FilWorkContact *contact,
                                 FilError *error) {
-    int ordered[2];
-    order_pair(world, step, pair, ordered);
-    *added = false;
-    for (int i = 0; i < step->contact_count; i++) {
-        const int *pieces = step->contacts[i].memory.piece;
-        if (pieces[0] == ordered[0] && pieces[1] == ordered[1]) {
-            return FIL_OK;
+    const int n = step->contact_count;
+    int at = 0;
+    for (; at < n; at++) {
+        const FilWorkContact *other = &step->contacts[at];
+        if (other->mended && other->memory.piece[0] == contact->memory.piece[0] &&
+            other->memory.piece[1] == contact->memory.piece[1] &&
+            other->memory.feature == contact->memory.feature) {
+            break;
         }
     }
-    FilTouch touches[FIL_TOUCH_MAX];
-    const FilPiece *a = &world->pieces[ordered[0]], *b = &world->pieces[ordered[1]];
-    int found = touch_within(world, step, a, b, DBL_MAX, touches), n = step->contact_count;
-    int count = 0;
-    for (int k = 0; k < found; k++) {
-        if (b->obstacle < 0 || !is_held(world, ordered[0], touches[k].t_a)) {
-            touches[count++] = touches[k];
+    if (at == n && n >= step->contact_room) {
+        const int room = n + n / 2 + 16;
+        FilWorkContact *contacts = FIL_NEW(&world->scratch, FilWorkContact, (size_t)room);
+        if (contacts == NULL) {
+            return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts", room);
         }
+        memcpy(contacts, step->contacts, sizeof(FilWorkContact) * (size_t)n);
+        step->contacts = contacts;
+        step->contact_room = room;
     }
-    if (count == 0) {
-        return FIL_OK;
-    }
-    FilWorkContact *contacts = FIL_NEW(&world->scratch, FilWorkContact, (size_t)(n + count));
-    if (contacts == NULL) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts", n + count);
-    }
-    memcpy(contacts, step->contacts, sizeof(FilWorkContact) * (size_t)n);
-    for (int k = 0; k < count; k++) {
-        const Found one = {.touch = touches[k]};
-        fill_contact(world, ordered, &one, &contacts[n + k]);
-        if (!set_law(world, &contacts[n + k])) {
-            return fail_law(world, &contacts[n + k], error);
-        }
-    }
-    step->contacts = contacts;
-    step->contact_count = n + count;
-    *added = true;
-    return FIL_OK;
+    step->contact_count += at == n;
+    step->contacts[at] = *contact;
+    return set_law(world, &step->contacts[at]) ? FIL_OK : fail_law(world, contact, error);
 }
 
 FilStatus fil_world_detect(FilWorld *world, FilWorldTry *step, FilError *error) {

@@ -1,12 +1,23 @@
-// passing.c - after a step: did a centreline pass through another one, or into a solid?
+// passing.c - after a step: did a centreline pass through another one, or into a solid, or a solid
+// into another?
 //
-// Between the start and the end of the step every point of a piece is taken to move on a straight
-// line. Candidates are those of the broad phase; where a piece of a rod, or a body that was hit,
-// went farther than its box foresaw, the broad phase is done again with the boxes of what really
-// happened. Nobody knows where a body was that turned by more than a radian: next to a rod that is
-// violent.
+// Between the start and the end of the step every point of a rod's piece is taken to move on a
+// straight line, and a solid as one that turns at a constant rate. It need not be what really
+// happened: it is one continuous motion from the start to the end, and where nothing meets on its
+// way nothing has changed sides. Candidates are those of the broad phase; where a piece of a rod,
+// or a body that was hit, went farther than its box foresaw, the broad phase is done again with the
+// boxes of what really happened. Nobody knows where a body was that turned by more than a radian:
+// next to something else that is violent.
 //
-// A step must not press two rods into each other, either, by more than a fifth of a radius.
+// Nor must a step press two pieces into each other by more than a fifth of the thinner one
+// (`promised`); beyond a twentieth (`most_pressed`) it is mended. Contacts hold the gap that is
+// linear in the velocities; what turns or bends on its way has another one at the end, e. So a pair
+// that met or was pressed gets a contact between the points that overlap, with the normal that is
+// there, and for its gap what makes the linear one right at the velocities v that were found:
+//     gap = e - dt u_N(v),
+// a step of Newton's method on the true gap. The step is solved again. Where gap is below 0 the law
+// holds on u_N alone, and the overlap is taken out of the places (correct.c): no velocity comes of
+// it.
 //
 // At the start the centrelines of a pair were at least the sum of the radii apart, less the deepest
 // overlap of all contacts. Pairs that did not go as far as that together cannot have met, nor those
@@ -22,13 +33,15 @@
 // solid of radius r_a and 0, d is what the axis is outside of the sphere around the solid.
 #include "passing.h"
 
+#include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "collide/mesh.h"
 #include "collide/segment.h"
 #include "collide/sweep.h"
+#include "collide/sweep_solids.h"
 #include "collide/touch.h"
 #include "math/least.h"
 #include "math/vec3.h"
@@ -36,16 +49,19 @@
 
 static const double most_turn = 1.0;     // rad
 static const double least_cosine = 0.54; // of about as much
-static const double most_pressed = 0.2;  // of the thinner radius: overlap that a step may bring
+static const double most_pressed = 0.05; // of the thinner one: overlap that is left
+static const double promised = 0.2;      // and that a step may bring
+static const double through = 0.5;       // solids that overlap by more of it are on their way out
 static const double round_up = 1.0 + 1e-6;
+
+static const double never = 2.0; // part of a step
 
 enum { GRAIN = 256 }; // of pieces, and of pairs
 
 // What came of a range of pairs.
 typedef struct Looked {
-    int passed;
-    bool pressed;
-    bool whirled; // a body, next to a rod
+    int met;
+    bool whirled; // a body, next to something
 } Looked;
 
 // What came of a range of pieces.
@@ -64,7 +80,7 @@ typedef struct Sweeping {
     double *use;          // [piece_count] the part of it without which nothing can have happened
     double least_depth;   // m: that a step may press any rod
     double overlap;       // m: deepest at the start
-    const int **found;    // [candidates] that passed: first by range, then all of them
+    const int **found;    // [candidates] that met: first by range, then all of them
     Looked *looked;       // [ranges of candidates]
     Gone *gone;           // [ranges of pieces]
 } Sweeping;
@@ -106,71 +122,161 @@ static void poses_of(const Sweeping *sweeping, const FilPiece *piece, FilShape *
     }
 }
 
-// Whether the centreline of a capsule met another one, or a solid. Solids among themselves are
-// thick: their own contacts hold them.
-static bool did_pass(const Sweeping *sweeping, const int pair[2]) {
+// A pair with the capsule, if there is one, first.
+typedef struct Pair {
+    const FilPiece *a, *b;
+    int index[2]; // of a and b
+    int capsules; // how many there are
+    double scale; // m: half of how thick the thinner one is
+} Pair;
+
+static Pair make_pair(const Sweeping *sweeping, const int pair[2]) {
     const FilWorld *world = sweeping->world;
-    const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-    if (!fil_piece_is_capsule(world, a)) {
-        const FilPiece *swap = a;
-        a = b;
-        b = swap;
-    }
-    if (!fil_piece_is_capsule(world, a)) {
-        return false;
-    }
-    double path[2][2][2][3];
-    paths_of(sweeping, a, path[0]);
-    if (fil_piece_is_capsule(world, b)) {
-        paths_of(sweeping, b, path[1]);
-        return boxes_meet((const double(*)[2][3])path[0], (const double(*)[2][3])path[1]) &&
-               fil_sweep_segments((const double(*)[2][3])path[0], (const double(*)[2][3])path[1],
-                                  0.0) <= 1.0;
-    }
-    FilShape shape;
-    FilPose pose[2];
-    poses_of(sweeping, b, &shape, pose);
-    double met = fil_sweep_segment_shape((const double(*)[2][3])path[0], &shape, pose, 0.0);
-    return met > 0.0 && met <= 1.0; // what was inside already did not come in now
+    Pair out = {0};
+    fil_world_order(world, sweeping->step, pair, out.index);
+    out.a = &world->pieces[out.index[0]];
+    out.b = &world->pieces[out.index[1]];
+    out.capsules = fil_piece_is_capsule(world, out.a) + fil_piece_is_capsule(world, out.b);
+    out.scale = fil_least(out.a->thickness, out.b->thickness);
+    return out;
 }
 
-// Whether a rod overlaps another one or a solid by more than it may, at the start (0) or the end
-// (1).
-static bool is_pressed(const Sweeping *sweeping, const FilPiece *a, const FilPiece *b, int when) {
-    const FilWorld *world = sweeping->world;
-    const double radius = world->bodies[a->body].radius;
+// The part of the step at which the axis of a capsule came within `near` of another one, or of a
+// solid, or two solids overlapped by half of how thick the thinner one is; above 1: never.
+static double meeting_time(const Sweeping *sweeping, const Pair *pair, double near) {
     double path[2][2][2][3];
-    paths_of(sweeping, a, path[0]);
+    FilShape shape[2];
+    FilPose pose[2][2];
+    if (pair->capsules == 0) {
+        const double way = sweeping->way[pair->index[0]] + sweeping->way[pair->index[1]];
+        poses_of(sweeping, pair->a, &shape[0], pose[0]);
+        poses_of(sweeping, pair->b, &shape[1], pose[1]);
+        return isfinite(pair->b->thickness) && isfinite(way) // no plane has another side
+                   ? fil_sweep_shapes(&shape[0], pose[0], &shape[1], pose[1], 1.1 * way,
+                                      through * pair->scale)
+                   : never;
+    }
+    paths_of(sweeping, pair->a, path[0]);
+    if (pair->capsules == 2) {
+        paths_of(sweeping, pair->b, path[1]);
+        return near > 0.0 ||
+                       boxes_meet((const double(*)[2][3])path[0], (const double(*)[2][3])path[1])
+                   ? fil_sweep_segments((const double(*)[2][3])path[0],
+                                        (const double(*)[2][3])path[1], near)
+                   : never;
+    }
+    poses_of(sweeping, pair->b, &shape[1], pose[1]);
+    return fil_sweep_segment_shape((const double(*)[2][3])path[0], &shape[1], pose[1], near);
+}
+
+static bool did_pass(const Sweeping *sweeping, const Pair *pair) {
+    const double met = meeting_time(sweeping, pair, 0.0);
+    // what was inside a solid already did not come in now
+    return met <= 1.0 && (pair->capsules == 2 || met > 0.0);
+}
+
+// Where two pieces touch at a part of the step, below `reach`. Returns how many touches.
+static int touch_at(const Sweeping *sweeping, const Pair *pair, double time, double reach,
+                    FilTouch out[FIL_TOUCH_MAX]) {
+    const FilPiece *pieces[2] = {pair->a, pair->b};
+    double ends[2][2][3];
+    FilShape shape[2];
+    FilPose pose[2];
+    for (int side = 0; side < 2; side++) {
+        if (side < pair->capsules) {
+            double path[2][2][3];
+            paths_of(sweeping, pieces[side], path);
+            for (int k = 0; k < 6; k++) {
+                ends[side][k / 3][k % 3] =
+                    (1.0 - time) * path[0][k / 3][k % 3] + time * path[1][k / 3][k % 3];
+            }
+        } else {
+            FilPose both[2];
+            poses_of(sweeping, pieces[side], &shape[side], both);
+            fil_pose_between(both, time, &pose[side]);
+        }
+    }
+    const double radius = pair->a->thickness;
+    if (pair->capsules == 2) {
+        return fil_touch_capsules(FIL_POINTS(ends[0]), radius, FIL_POINTS(ends[1]),
+                                  pair->b->thickness, reach, out);
+    }
+    // from a little outside, where the features of a mesh are seen as they are
+    const double outside = fil_most(reach, most_pressed * pair->scale);
+    const int found =
+        pair->capsules == 1
+            ? fil_touch_capsule_shape(FIL_POINTS(ends[0]), radius, &shape[1], &pose[1], outside,
+                                      out)
+            : fil_touch_shapes(&shape[0], &pose[0], &shape[1], &pose[1], outside, out);
+    int count = 0;
+    for (int k = 0; k < found; k++) {
+        out[count] = out[k];
+        count += out[k].gap < reach;
+    }
+    return count;
+}
+
+// Whether a touch counts: a held end of a rod presses on no obstacle.
+static bool counts(const Sweeping *sweeping, const Pair *pair, const FilTouch *touch) {
+    return pair->b->obstacle < 0 || !fil_world_is_held(sweeping->world, pair->index[0], touch->t_a);
+}
+
+// How deep two pieces overlap at the start (0) or the end (1), 0 unless it is more than `least`.
+static double find_depth(const Sweeping *sweeping, const Pair *pair, int when, double least) {
     FilTouch touches[FIL_TOUCH_MAX];
-    if (fil_piece_is_capsule(world, b)) {
-        const double other = world->bodies[b->body].radius;
-        paths_of(sweeping, b, path[1]);
-        return fil_touch_capsules(FIL_POINTS(path[0][when]), radius, FIL_POINTS(path[1][when]),
-                                  other, -most_pressed * fil_least(radius, other), touches) > 0;
+    double depth = 0.0;
+    const int count = touch_at(sweeping, pair, when, -least, touches);
+    for (int k = 0; k < count; k++) {
+        if (counts(sweeping, pair, &touches[k])) {
+            depth = fil_most(depth, -touches[k].gap);
+        }
     }
-    FilShape shape;
-    FilPose pose[2];
-    poses_of(sweeping, b, &shape, pose);
-    return fil_touch_capsule_shape(FIL_POINTS(path[0][when]), radius, &shape, &pose[when],
-                                   -most_pressed * radius, touches) > 0;
+    return depth;
 }
 
-// Whether the step pressed a rod into another one, or into a solid: contacts hold along straight
-// ways, and what turns does not go straight. What overlapped before is not the step's doing.
-// Overlaps are taken out again: no more than five halvings are spent on them.
-static bool did_press(const Sweeping *sweeping, const int pair[2]) {
+// How far a straight capsule is from the curve that it stands for, about: that turns as much along
+// it as from the capsules next to it. An arc of length l that turns by a is a l / 8 high.
+static double find_bulge(const Sweeping *sweeping, int index) {
     const FilWorld *world = sweeping->world;
-    if (sweeping->step->dt < 0.03 * world->def.step) {
-        return false;
+    const FilPiece *piece = &world->pieces[index];
+    const FilBody *body = &world->bodies[piece->body];
+    double path[2][2][3], own[3], turn = 0.0;
+    paths_of(sweeping, piece, path);
+    fil_subtract3(path[1][1], path[1][0], own);
+    const double length = fil_norm3(own);
+    for (int by = -1; by <= 1; by += 2) {
+        const int next = index + by;
+        if (next >= body->first_piece && next < body->first_piece + body->piece_count) {
+            double other[3], across[3];
+            paths_of(sweeping, &world->pieces[next], path);
+            fil_subtract3(path[1][1], path[1][0], other);
+            fil_cross3(own, other, across);
+            turn = fil_most(turn, atan2(fil_norm3(across), fil_dot3(own, other)));
+        }
     }
-    const FilPiece *a = &world->pieces[pair[0]], *b = &world->pieces[pair[1]];
-    if (!fil_piece_is_capsule(world, a)) {
-        const FilPiece *swap = a;
-        a = b;
-        b = swap;
+    return 0.125 * turn * length;
+}
+
+// How deep a step may press one piece into the other before it is mended: of a bent rod whose
+// capsules are off by more than is promised, as much as that.
+static double depth_left(const Sweeping *sweeping, const Pair *pair) {
+    double bulge = 0.0;
+    for (int k = 0; k < pair->capsules; k++) {
+        bulge = fil_most(bulge, find_bulge(sweeping, pair->index[k]));
     }
-    return fil_piece_is_capsule(world, a) && is_pressed(sweeping, a, b, 1) &&
-           !is_pressed(sweeping, a, b, 0);
+    return bulge > promised * pair->scale ? bulge : most_pressed * pair->scale;
+}
+
+// How deep the step pressed one piece into the other: 0 unless it is more than is left or promised.
+// What overlapped as deep before, or beyond what is promised, is not the step's doing.
+static double pressed_depth(const Sweeping *sweeping, const Pair *pair) {
+    const double depth = find_depth(sweeping, pair, 1, most_pressed * pair->scale);
+    if (!(depth > promised * pair->scale) &&
+        (depth == 0.0 || depth <= depth_left(sweeping, pair))) {
+        return 0.0;
+    }
+    const double before = fil_least(0.999 * depth, promised * pair->scale);
+    return depth > 0.0 && !(find_depth(sweeping, pair, 0, before) > 0.0) ? depth : 0.0;
 }
 
 // How far two capsules went relative to each other, at most.
@@ -189,15 +295,17 @@ static double way_between(const Sweeping *sweeping, const FilAxis *a, const FilA
     return sqrt(most);
 }
 
-// The radii of a pair, 0 of a solid, and how deep a step may press one into the other.
+// The radii of a pair, 0 of a solid, and how deep a step may press one into the other; of two
+// solids what they must go for one to come out of the other.
 typedef struct Radii {
     double sum, depth;
 } Radii;
 
 static Radii radii_of(const Sweeping *sweeping, const int pair[2]) {
     const double a = sweeping->step->axes[pair[0]].radius, b = sweeping->step->axes[pair[1]].radius;
-    const double sum = a + b, least = a < b ? a : b;
-    return (Radii){sum, most_pressed * (least > 0.0 ? least : sum)};
+    const FilPiece *pieces = sweeping->world->pieces;
+    const double least = fil_least(pieces[pair[0]].thickness, pieces[pair[1]].thickness);
+    return (Radii){a + b > 0.0 ? a + b : through * least, most_pressed * least};
 }
 
 // Whether two capsules were so far apart, for how they moved, that nothing can have happened.
@@ -245,19 +353,86 @@ static bool stayed_away(const Sweeping *sweeping, const int pair[2], Radii radii
     return ball->finite && fil_axis_distance2(axis, ball->centre) > far * far;
 }
 
-static void sweep_pair(const Sweeping *sweeping, const int pair[2], Radii radii, bool *passed,
-                       bool *pressed) {
-    const double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
-    *passed = closer >= radii.sum && did_pass(sweeping, pair);
-    *pressed = closer > radii.depth && did_press(sweeping, pair);
+// Where the centre of mass of a solid is before and after the step, and how far it reaches from it.
+static double find_course(const Sweeping *sweeping, const FilPiece *piece, double course[2][3]) {
+    FilShape shape;
+    FilPose pose[2];
+    double own[3];
+    const double radius = fil_near_ball(sweeping->world, piece, course[1]);
+    poses_of(sweeping, piece, &shape, pose);
+    if (piece->obstacle >= 0) {
+        fil_copy3(pose[0].position, course[0]);
+        fil_copy3(pose[1].position, course[1]);
+        return radius;
+    }
+    fil_pose_to_own(&pose[1], course[1], own);
+    fil_pose_to_world(&pose[0], own, course[0]);
+    return radius;
 }
 
-// Whether one of a pair is a rod and the other a body that whirled.
+// Whether two solids stayed apart, however they turned: the balls around them did.
+static bool stayed_clear(const Sweeping *sweeping, const int pair[2]) {
+    const FilPiece *a = &sweeping->world->pieces[pair[0]], *b = &sweeping->world->pieces[pair[1]];
+    double course[2][2][3], apart[2][3], way[3];
+    if (!isfinite(a->thickness)) { // a plane is b
+        const FilPiece *swap = a;
+        a = b;
+        b = swap;
+    }
+    const double reach = find_course(sweeping, a, course[0]);
+    if (!isfinite(b->thickness)) {
+        const FilObstacle *plane = &sweeping->world->obstacles[b->obstacle];
+        bool clear = true;
+        for (int when = 0; when < 2; when++) {
+            const FilPose *pose = when == 0 ? &plane->pose : &plane->next;
+            fil_subtract3(course[0][when], pose->position, apart[when]);
+            clear = clear && fil_dot3(apart[when], pose->axis[2]) > round_up * reach;
+        }
+        return clear;
+    }
+    const double both = reach + find_course(sweeping, b, course[1]);
+    for (int when = 0; when < 2; when++) {
+        fil_subtract3(course[0][when], course[1][when], apart[when]);
+    }
+    fil_subtract3(apart[1], apart[0], way);
+    return fil_norm3(apart[0]) > round_up * (both + fil_norm3(way));
+}
+
+// Whether nothing can have happened between two pieces: pair k of step->pairs, or of others (below
+// 0). `ball` is that of the pair before.
+static bool is_ruled_out(const Sweeping *sweeping, int k, const int pair[2], Radii radii,
+                         Ball *ball) {
+    const FilAxis *axes = sweeping->step->axes;
+    const int capsules = (axes[pair[0]].body >= 0) + (axes[pair[1]].body >= 0);
+    const double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
+    if (capsules == 1   ? stayed_away(sweeping, pair, radii, ball)
+        : capsules == 2 ? stayed_apart(sweeping, k, radii)
+                        : !(closer > radii.depth) || stayed_clear(sweeping, pair)) {
+        return true;
+    }
+    return k >= 0 && !fil_world_is_candidate(sweeping->world, sweeping->step, pair);
+}
+
+// Whether two pieces met, or one was pressed into the other.
+static bool did_meet(const Sweeping *sweeping, const int pair[2], Radii radii) {
+    const double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
+    if (!(closer > radii.depth)) {
+        return false;
+    }
+    const Pair ordered = make_pair(sweeping, pair);
+    return (closer >= radii.sum && did_pass(sweeping, &ordered)) ||
+           pressed_depth(sweeping, &ordered) > 0.0;
+}
+
+// Whether one of a pair is a body that whirled.
 static bool is_whirled(const Sweeping *sweeping, const int pair[2]) {
-    const int side = sweeping->step->axes[pair[0]].body >= 0 ? 0 : 1;
-    return sweeping->step->axes[pair[side]].body >= 0 &&
-           sweeping->world->pieces[pair[1 - side]].obstacle < 0 &&
-           sweeping->way[pair[1 - side]] == INFINITY;
+    bool whirled = false;
+    for (int side = 0; side < 2; side++) {
+        whirled = whirled || (sweeping->step->axes[pair[side]].body < 0 &&
+                              sweeping->world->pieces[pair[side]].obstacle < 0 &&
+                              sweeping->way[pair[side]] == INFINITY);
+    }
+    return whirled;
 }
 
 // The candidates of a range that the bounds do not rule out. Returns how many there are.
@@ -289,17 +464,12 @@ static void sweep_range(void *context, int first, int last) {
         const int k = left[m] - step->other_count; // of step->pairs
         const int *pair = k < 0 ? step->others[left[m]] : step->pairs[k];
         const Radii radii = radii_of(sweeping, pair);
-        if (k < 0 ? stayed_away(sweeping, pair, radii, &ball)
-                  : stayed_apart(sweeping, k, radii) ||
-                        !fil_world_is_candidate(sweeping->world, step, pair)) {
+        if (is_ruled_out(sweeping, k, pair, radii, &ball)) {
             continue;
         }
-        bool passed, pressed;
-        sweep_pair(sweeping, pair, radii, &passed, &pressed);
-        if (passed) {
-            sweeping->found[first + looked.passed++] = pair;
+        if (did_meet(sweeping, pair, radii)) {
+            sweeping->found[first + looked.met++] = pair;
         }
-        looked.pressed = looked.pressed || pressed;
         looked.whirled = looked.whirled || is_whirled(sweeping, pair);
     }
     sweeping->looked[first / GRAIN] = looked;
@@ -433,7 +603,7 @@ static double least_depth(const FilWorld *world) {
 static double deepest_overlap(const FilWorldTry *step) {
     double deepest = 0.0;
     for (int i = 0; i < step->contact_count; i++) {
-        deepest = fil_most(deepest, -step->contacts[i].gap);
+        deepest = fil_most(deepest, -step->contacts[i].start_gap);
     }
     return deepest;
 }
@@ -482,6 +652,147 @@ static FilStatus reserve_pairs(FilWorld *world, Sweeping *sweeping, FilError *er
     return FIL_OK;
 }
 
+// Whether a pair has contacts that hold its velocity.
+static bool is_held_apart(const FilWorldTry *step, const Pair *pair) {
+    for (int i = 0; i < step->contact_count; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        if (contact->kind == FIL_BLOCK_COULOMB && contact->memory.piece[0] == pair->index[0] &&
+            contact->memory.piece[1] == pair->index[1]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What a pair that was found did.
+static FilMeeting look_closer(const Sweeping *sweeping, const int *pair, FilPassed *passed) {
+    const Pair ordered = make_pair(sweeping, pair);
+    const Radii radii = radii_of(sweeping, pair);
+    const double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
+    const bool went = closer >= radii.sum && did_pass(sweeping, &ordered);
+    FilMeeting meeting = {.pair = pair, .time = 1.0, .went = went};
+    meeting.held = is_held_apart(sweeping->step, &ordered);
+    if (!went) {
+        const double depth = pressed_depth(sweeping, &ordered);
+        meeting.left = depth <= depth_left(sweeping, &ordered);
+        passed->deep += !meeting.left;
+        meeting.shallow = depth <= promised * ordered.scale;
+        passed->pressed += !meeting.shallow;
+        return meeting;
+    }
+    // before the axes meet there is a normal
+    passed->missed++;
+    static const double parts[] = {0.5, 0.1, 0.02};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        meeting.time = meeting_time(sweeping, &ordered, parts[k] * radii.sum);
+        if (meeting.time > 0.0 && meeting.time <= 1.0) {
+            return meeting;
+        }
+    }
+    meeting.time = 0.0;
+    return meeting;
+}
+
+static FilStatus list_meetings(FilWorld *world, const Sweeping *sweeping, int pairs,
+                               FilPassed *passed, FilError *error) {
+    for (int range = 0; range * GRAIN < pairs; range++) {
+        passed->count += sweeping->looked[range].met;
+        passed->whirled = passed->whirled || sweeping->looked[range].whirled;
+    }
+    passed->list = FIL_NEW(&world->scratch, FilMeeting, (size_t)passed->count + 1);
+    if (passed->list == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d pairs of pieces",
+                        passed->count);
+    }
+    int at = 0;
+    for (int range = 0; range * GRAIN < pairs; range++) {
+        for (int k = 0; k < sweeping->looked[range].met; k++) {
+            passed->list[at++] =
+                look_closer(sweeping, sweeping->found[(ptrdiff_t)range * GRAIN + k], passed);
+        }
+    }
+    return FIL_OK;
+}
+
+// Where the point of a piece that is at `p` at a part of the step is at its start and its end: of a
+// capsule the one that is `p` less the axis at t beside it.
+static void follow_point(const Sweeping *sweeping, const FilPiece *piece, double t, double time,
+                         const double p[3], double at[2][3]) {
+    if (fil_piece_is_capsule(sweeping->world, piece)) {
+        double path[2][2][3], axis[3];
+        paths_of(sweeping, piece, path);
+        for (int when = 0; when < 2; when++) {
+            fil_segment_point(FIL_POINTS(path[when]), t, at[when]);
+        }
+        for (int k = 0; k < 3; k++) {
+            axis[k] = (1.0 - time) * at[0][k] + time * at[1][k];
+            at[0][k] += p[k] - axis[k];
+            at[1][k] += p[k] - axis[k];
+        }
+        return;
+    }
+    FilShape shape;
+    FilPose pose[2], then;
+    double own[3];
+    poses_of(sweeping, piece, &shape, pose);
+    fil_pose_between(pose, time, &then);
+    fil_pose_to_own(&then, p, own);
+    fil_pose_to_world(&pose[0], own, at[0]);
+    fil_pose_to_world(&pose[1], own, at[1]);
+}
+
+FilStatus fil_world_add_met(FilWorld *world, FilWorldTry *step, const FilPose *poses,
+                            const FilMeeting *meeting, bool last, int *added, FilError *error) {
+    const Sweeping sweeping = {
+        .world = world, .step = step, .after = world->samples.points, .poses = poses};
+    const Pair pair = make_pair(&sweeping, meeting->pair);
+    FilTouch touches[FIL_TOUCH_MAX];
+    *added = 0;
+    if (meeting->shallow || (meeting->held && !(meeting->went && last))) {
+        return FIL_OK;
+    }
+    int count = touch_at(&sweeping, &pair, meeting->time, 0.0, touches);
+    count = count > 0 ? count : touch_at(&sweeping, &pair, meeting->time, DBL_MAX, touches);
+    for (int k = 0; k < count; k++) {
+        FilTouch touch = touches[k];
+        FilWorkContact contact;
+        double on_a[2][3], on_b[2][3], between[3];
+        if (!counts(&sweeping, &pair, &touch)) {
+            continue;
+        }
+        follow_point(&sweeping, pair.a, touch.t_a, meeting->time, touch.on_a, on_a);
+        follow_point(&sweeping, pair.b, touch.t_b, meeting->time, touch.on_b, on_b);
+        fil_copy3(on_a[0], touch.on_a);
+        fil_copy3(on_b[0], touch.on_b);
+        fil_subtract3(on_a[0], on_b[0], between);
+        touch.gap = fil_most(0.0, fil_dot3(touch.normal, between)); // they did not overlap there
+        fil_world_fill_contact(world, pair.index, &touch, 0.0, &contact);
+        fil_subtract3(on_a[1], on_b[1], between);
+        contact.end_gap = fil_dot3(touch.normal, between);
+        contact.sought = contact.mended = true;
+        FIL_TRY(fil_world_add_contact(world, step, &contact, error));
+        ++*added;
+    }
+    return FIL_OK;
+}
+
+int fil_world_touch_after(const FilWorld *world, const FilWorldTry *step, const FilPose *poses,
+                          const int pair[2], double reach, int ordered[2],
+                          FilTouch out[FIL_TOUCH_MAX]) {
+    const Sweeping sweeping = {
+        .world = world, .step = step, .after = world->samples.points, .poses = poses};
+    const Pair both = make_pair(&sweeping, pair);
+    const int found = touch_at(&sweeping, &both, 1.0, reach, out);
+    int count = 0;
+    ordered[0] = both.index[0];
+    ordered[1] = both.index[1];
+    for (int k = 0; k < found; k++) {
+        out[count] = out[k];
+        count += counts(&sweeping, &both, &out[k]);
+    }
+    return count;
+}
+
 FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses,
                                 FilPassed *passed, FilError *error) {
     FIL_TRY(fil_world_keep_samples(world, error));
@@ -506,14 +817,5 @@ FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPos
     FIL_TRY(reserve_pairs(world, &sweeping, error));
     const int pairs = step->other_count + step->pair_count;
     fil_parallel_ranges(pairs, GRAIN, world->threads, sweep_range, &sweeping);
-    passed->list = sweeping.found;
-    for (int range = 0; range * GRAIN < pairs; range++) {
-        const Looked looked = sweeping.looked[range];
-        memmove(passed->list + passed->count, sweeping.found + (ptrdiff_t)range * GRAIN,
-                sizeof(const int *) * (size_t)looked.passed);
-        passed->count += looked.passed;
-        passed->pressed = passed->pressed || looked.pressed;
-        passed->whirled = passed->whirled || looked.whirled;
-    }
-    return FIL_OK;
+    return list_meetings(world, &sweeping, pairs, passed, error);
 }

@@ -5,13 +5,24 @@
 
 #include "world.h"
 
+// Two pieces that went through or into each other.
+typedef struct FilMeeting {
+    const int *pair; // candidates of the step
+    double time;     // part of the step at which to look at them; 1: at the end
+    bool went;       // through each other
+    bool held;       // they have contacts
+    bool left;       // they overlap by no more than is left to them
+    bool shallow;    // or than is promised: that is taken out of the places
+} FilMeeting;
+
 typedef struct FilPassed {
-    const int **list; // candidates of the step whose centrelines met, in their order
+    FilMeeting *list; // in the order of the candidates
     int count;
-    bool whirled; // a rod, or a body next to one, turned by more than about a radian: nobody knows
-                  // where it was on its way
-    bool pressed; // a rod overlaps something by more than a fifth of its radius that it did not
-                  // before
+    int missed;   // of them went through each other
+    int deep;     // of them overlap by more than is left to them
+    int pressed;  // of them overlap by more than a fifth of the thinner one, and than before
+    bool whirled; // a rod, or a body next to something, turned by more than about a radian: nobody
+                  // knows where it was on its way
 } FilPassed;
 
 /// What happened between the start of the step and now. `poses` are those of the rigid bodies'
@@ -19,5 +30,15 @@ typedef struct FilPassed {
 /// farther than was foreseen.
 FilStatus fil_world_find_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses,
                                 FilPassed *passed, FilError *error);
+
+/// Contacts of a meeting, before the step is taken back: `added` says how many. A pair that has
+/// some gets no others, unless it went through each other in the `last` step, that cannot be cut.
+FilStatus fil_world_add_met(FilWorld *world, FilWorldTry *step, const FilPose *poses,
+                            const FilMeeting *meeting, bool last, int *added, FilError *error);
+
+/// Where the two pieces of a pair, in their order, touch at the end of the step. Returns how often.
+int fil_world_touch_after(const FilWorld *world, const FilWorldTry *step, const FilPose *poses,
+                          const int pair[2], double reach, int ordered[2],
+                          FilTouch out[FIL_TOUCH_MAX]);
 
 #endif

@@ -66,6 +66,7 @@ FilStatus fil_world_add_pieces(FilWorld *world, FilBody *body, FilError *error) 
                            .element = e,
                            .point = {point, point + 1},
                            .u = {u[0], u[1]},
+                           .thickness = body->radius,
                            .s = {along + u[0] * part, along + u[1] * part}};
             world->places[point] = (FilRodPlace){e, u[0]};
             world->places[point + 1] = (FilRodPlace){e, u[1]};
@@ -98,12 +99,50 @@ static double find_extent(const FilShape *shape) {
     }
 }
 
+// Half of how thick a mesh is: volume by surface is that of a plate, and a third of a ball's
+// radius.
+static double find_mesh_thickness(const FilShape *shape) {
+    const double *vertices = fil_mesh_vertices(shape->mesh);
+    const int *triangles = fil_mesh_triangles(shape->mesh);
+    double area = 0.0;
+    for (int i = 0; i < fil_mesh_triangle_count(shape->mesh); i++) {
+        double side[2][3], across[3];
+        for (int k = 0; k < 2; k++) {
+            fil_subtract3(vertices + 3 * (ptrdiff_t)triangles[3 * i + k + 1],
+                          vertices + 3 * (ptrdiff_t)triangles[3 * i], side[k]);
+        }
+        fil_cross3(side[0], side[1], across);
+        area += 0.5 * fil_norm3(across);
+    }
+    FilSolidMoments moments;
+    fil_shape_moments(shape, &moments);
+    return moments.volume / area;
+}
+
+static double find_thickness(const FilShape *shape) {
+    switch (shape->kind) {
+    case FIL_SHAPE_SPHERE:
+    case FIL_SHAPE_CAPSULE:
+        return shape->radius;
+    case FIL_SHAPE_CYLINDER:
+        return fmin(shape->radius, 0.5 * shape->length);
+    case FIL_SHAPE_BOX:
+        return 0.5 * fmin(shape->size[0], fmin(shape->size[1], shape->size[2]));
+    case FIL_SHAPE_MESH:
+        return find_mesh_thickness(shape);
+    default:
+        return HUGE_VAL;
+    }
+}
+
 FilStatus fil_world_add_solid(FilWorld *world, int body, int obstacle, const FilShape *shape,
                               int *piece, FilError *error) {
     FIL_TRY(reserve_pieces(world, 1, error));
     *piece = world->piece_count++;
-    world->pieces[*piece] =
-        (FilPiece){.body = body, .obstacle = obstacle, .extent = find_extent(shape)};
+    world->pieces[*piece] = (FilPiece){.body = body,
+                                       .obstacle = obstacle,
+                                       .extent = find_extent(shape),
+                                       .thickness = find_thickness(shape)};
     return FIL_OK;
 }
 

@@ -527,6 +527,25 @@ static FilStatus solve_rounds(Solving *solving, bool *failed, FilError *error) {
                              &solving->problem, error);
 }
 
+// The gaps of contacts that were found at the end of a try (passing.c): what it was there, less
+// what the velocities of that try, and the overlaps that it took out, did to it.
+static void settle_gaps(const FilWorld *world, FilWorldTry *step, const FilRows *rows) {
+    for (int i = 0; i < step->contact_count; i++) {
+        FilWorkContact *contact = &step->contacts[i];
+        double u[3], moved[3];
+        if (!contact->sought) {
+            continue;
+        }
+        fil_rows_velocity(world, step, rows, step->after, i, u);
+        contact->gap = contact->end_gap - step->dt * u[0];
+        if (step->shifted) {
+            fil_rows_velocity(world, step, rows, step->shift, i, moved);
+            contact->gap -= moved[0] - fil_dot3(contact->normal, contact->carried);
+        }
+        contact->sought = false;
+    }
+}
+
 FilStatus fil_world_solve(FilWorld *world, FilWorldTry *step, FilStepInfo *info, bool *failed,
                           FilError *error) {
     Solving solving = {.world = world, .step = step, .info = info};
@@ -536,6 +555,7 @@ FilStatus fil_world_solve(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
     }
     double start = fil_seconds();
     FIL_TRY(fil_rows_build(world, step, &solving.rows, error));
+    settle_gaps(world, step, &solving.rows);
     FIL_TRY(begin_active(world, step, &solving.rows, &solving.active, error));
     info->seconds.assemble += fil_seconds() - start;
     if (world->def.contact == FIL_CONTACT_PENALTY) {

@@ -17,17 +17,18 @@
 #include "math/vec3.h"
 #include "math/vector.h"
 #include "passing.h"
+#include "place.h"
 #include "problem.h"
 #include "rod/rod.h"
 #include "sleep.h"
 #include "solve.h"
 
 static const double most_gain = 2e-3; // of the kinetic energy, in a step
-static const double most_lever = 4.0; // how many times farther than an overlap a rod is moved
 
 static const int few_dofs = 8000;
 
-enum { MAX_ROUNDS = 3 }; // of adding pairs that passed through each other
+enum { MAX_ROUNDS = 3 };   // of adding pairs that passed through each other
+enum { MAX_PLACINGS = 4 }; // of taking out overlaps at the end
 
 // --- preparation ---------------------------------------------------------------------------------
 
@@ -48,7 +49,7 @@ static FilStatus reserve_try(FilWorld *world, const FilSpan *span, FilWorldTry *
     step->before = FIL_NEW(arena, double, dofs);
     step->after = FIL_NEW(arena, double, dofs);
     step->free_velocity = FIL_NEW(arena, double, dofs);
-    step->shift = FIL_NEW(arena, double, dofs);
+    step->shift = FIL_NEW_ZEROED(arena, double, dofs);
     step->push = FIL_NEW(arena, double, dofs);
     step->energies = FIL_NEW(arena, double, (size_t)world->body_count + 1);
     step->states = FIL_NEW(arena, double, (size_t)world->state_count + 1);
@@ -247,46 +248,8 @@ typedef struct Moving {
     FilWorld *world;
     const FilWorldTry *step;
     bool *failed, *gained; // [body_count]
-    double *depth;         // [body_count + 1] m: how deep it overlaps; where something is moved
     double **work;         // [threads]
 } Moving;
-
-// Move a rod along the correction, but no point of it much farther than `depth`, how deep it
-// overlaps: what is next to a clamp would throw the rest of it about.
-static void move_rod(const FilBody *body, const double *shift, double depth, double *work) {
-    const FilRod *rod = body->self;
-    double farthest = 0.0;
-    FilPose pose;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int e = 0; e < rod->element_count; e++) {
-            double *at = work + 3 * (ptrdiff_t)e, way[3];
-            rod->table->at(rod, e, 1.0, &pose, NULL);
-            fil_subtract3(pose.position, at, way);
-            farthest = pass == 1 ? fmax(farthest, fil_norm3(way)) : 0.0;
-            fil_copy3(pose.position, at);
-        }
-        if (pass == 0) {
-            body->table->move(body->self, shift);
-        }
-    }
-    double part = most_lever * depth / farthest;
-    if (part < 1.0) { // back by what is too much
-        for (int k = 0; k < body->dof_count; k++) {
-            work[k] = (part - 1.0) * shift[k];
-        }
-        body->table->move(body->self, work);
-    }
-}
-
-static void move_body(const Moving *moving, int i) {
-    const FilBody *body = &moving->world->bodies[i];
-    const double *shift = moving->step->shift + body->first_dof;
-    if (body->kind == FIL_BODY_ROD) {
-        move_rod(body, shift, moving->depth[i], moving->work[fil_thread_index()]);
-    } else {
-        body->table->move(body->self, shift);
-    }
-}
 
 static void advance_range(void *context, int first, int last) {
     const Moving *moving = context;
@@ -300,39 +263,9 @@ static void advance_range(void *context, int first, int last) {
         moving->gained[i] =
             !moving->failed[i] && did_gain(body, moving->step, moving->step->energies[i]);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
-            move_body(moving, i);
+            fil_world_move_body(moving->world, moving->step, i, moving->work[fil_thread_index()]);
         }
     }
-}
-
-// How deep every body overlaps, and scratch for every thread, where something is to be moved.
-static FilStatus find_depths(FilWorld *world, const FilWorldTry *step, Moving *moving,
-                             FilError *error) {
-    size_t most = 1;
-    for (int i = 0; i < world->rod_count; i++) {
-        const FilBody *body = &world->bodies[world->rods[i]];
-        const FilRod *rod = body->self;
-        size_t need = 3 * (size_t)rod->element_count + (size_t)body->dof_count;
-        most = need > most ? need : most;
-    }
-    moving->depth = FIL_NEW_ZEROED(&world->scratch, double, (size_t)world->body_count + 1);
-    moving->work = FIL_NEW(&world->scratch, double *, world->threads);
-    for (int t = 0; !world->scratch.failed && t < world->threads; t++) {
-        moving->work[t] = FIL_NEW(&world->scratch, double, most);
-    }
-    if (world->scratch.failed) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
-                        world->body_count);
-    }
-    for (int i = 0; i < step->contact_count; i++) {
-        const FilWorkContact *contact = &step->contacts[i];
-        const int bodies[2] = {contact->a.body, contact->b.body};
-        for (int side = 0; side < 2; side++) {
-            double *depth = &moving->depth[bodies[side] < 0 ? world->body_count : bodies[side]];
-            *depth = fmax(*depth, -contact->gap);
-        }
-    }
-    return FIL_OK;
 }
 
 static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, bool *failed,
@@ -345,7 +278,7 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, bool *
                         world->body_count);
     }
     if (step->shifted) {
-        FIL_TRY(find_depths(world, step, &moving, error));
+        FIL_TRY(fil_world_reserve_moves(world, &moving.work, error));
     }
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
     *failed = *gained = false;
@@ -428,15 +361,15 @@ static void record_range(void *context, int first, int last) {
         memcpy(r, recording->step->r + 3 * (ptrdiff_t)i, sizeof r);
         memcpy(u, recording->step->u + 3 * (ptrdiff_t)i, sizeof u);
         FilContact *out = &world->contacts[k];
-        *out =
-            (FilContact){.gap = contact->gap, .mu = contact->mu, .state = state_of(contact, r, u)};
+        *out = (FilContact){
+            .gap = contact->start_gap, .mu = contact->mu, .state = state_of(contact, r, u)};
         fill_side(world, &contact->a, &out->a);
         fill_side(world, &contact->b, &out->b);
         fil_copy3(contact->normal, out->normal);
         to_world(contact->frame, r, out->impulse);
         to_world(contact->frame, u, out->velocity);
         sums.active += r[0] > 0.0;
-        sums.penetration = fmax(sums.penetration, -contact->gap);
+        sums.penetration = fmax(sums.penetration, -contact->start_gap);
         sums.dissipated -= fil_dot3(out->impulse, out->velocity);
         for (int j = 0; j < 3; j++) { // that of a part, as if it were of the whole step
             out->impulse[j] /= recording->step->share;
@@ -585,10 +518,13 @@ static FilStatus begin_try(FilWorld *world, const FilSpan *span, FilWorldTry *st
 
 // What came of one round of a try.
 typedef struct Round {
+    int number;   // rounds that went before it
+    bool last;    // there is no shorter step
     bool failed;  // a body refused the step, or left the range of numbers
     bool violent; // it must not stand unless there is no shorter one
     bool woken;   // what slept is pressed on: the step was not taken
-    bool mend;    // what passed through something else is to become a contact
+    bool mended;  // contacts were added: it is to be solved again
+    bool stands;  // the step is taken
     FilPassed passed;
 } Round;
 
@@ -629,18 +565,108 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
     return status;
 }
 
-// Make contacts of the pairs that passed through each other, at the start of the step, and wake
-// those of them that sleep. `added` is false when they were contacts already.
-static FilStatus add_passed(FilWorld *world, FilWorldTry *step, Round *round, FilStepInfo *info,
-                            bool *added, FilError *error) {
-    *added = false;
-    for (int k = 0; round->mend && k < round->passed.count; k++) {
-        const int *pair = round->passed.list[k];
-        bool one;
-        round->woken = fil_world_wake_pair(world, pair) || round->woken;
-        FIL_TRY(fil_world_add_contact(world, step, pair, &one, error));
-        info->added_count += one;
-        *added = *added || one;
+// Make contacts of the pairs that went through or into each other, and wake those of them that
+// sleep, before the states are taken back. It is not mended when there are none.
+static FilStatus add_passed(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
+                            FilStepInfo *info, FilError *error) {
+    round->mended = false;
+    for (int k = 0; k < round->passed.count; k++) {
+        const FilMeeting *meeting = &round->passed.list[k];
+        int count;
+        if (meeting->left) {
+            continue;
+        }
+        round->woken = fil_world_wake_pair(world, meeting->pair) || round->woken;
+        FIL_TRY(fil_world_add_met(world, step, poses, meeting, round->last, &count, error));
+        info->added_count += count > 0;
+        round->mended = round->mended || count > 0;
+    }
+    return FIL_OK;
+}
+
+// Whether overlaps are worth a shorter step: they are taken out again, and no more than five
+// halvings are spent on them.
+static bool may_be_cut(const FilWorld *world, const FilWorldTry *step) {
+    return step->dt >= 0.03 * world->def.step;
+}
+
+// Whether a round may stand as it is: nothing went through anything, nor too deep into it.
+static bool may_stand(const FilWorld *world, const FilWorldTry *step, const Round *round) {
+    return !round->violent && round->passed.missed == 0 &&
+           (round->passed.pressed == 0 || !may_be_cut(world, step));
+}
+
+static double energy_of_all(const FilWorld *world) {
+    double sum = 0.0, kinetic;
+    for (int i = 0; i < world->body_count; i++) {
+        const FilBody *body = &world->bodies[i];
+        sum += body->island == 0 ? energy_of(body, &kinetic) : 0.0;
+    }
+    return sum;
+}
+
+// What the contacts of a step took out of it, J.
+static double find_dissipated(const FilWorldTry *step) {
+    double sum = 0.0;
+    for (int i = 0; i < step->contact_count; i++) {
+        if (step->contacts[i].kind == FIL_BLOCK_COULOMB) {
+            sum -= fil_dot3(step->r + 3 * (ptrdiff_t)i, step->u + 3 * (ptrdiff_t)i);
+        }
+    }
+    return sum;
+}
+
+static FilStatus move_apart(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
+                            FilError *error) {
+    bool moved = true;
+    for (int k = 0; k < MAX_PLACINGS && moved && round->passed.deep > 0; k++) {
+        FIL_TRY(fil_world_place(world, step, poses, &round->passed, &moved, error));
+        FIL_TRY(fil_world_find_passed(world, step, poses, &round->passed, error));
+    }
+    return FIL_OK;
+}
+
+// Take the overlaps that a round brought out of the places. What that lifts and bends must not cost
+// more than contacts took out of the step: or they stay, and it is too violent.
+static FilStatus place_round(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
+                             FilError *error) {
+    double *states = FIL_NEW(&world->scratch, double, (size_t)world->state_count + 1);
+    if (states == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
+                        world->body_count);
+    }
+    save_states(world, states);
+    const double energy = energy_of_all(world);
+    FIL_TRY(move_apart(world, step, poses, round, error));
+    if (energy_of_all(world) - energy <= find_dissipated(step) + 1e-12 * fabs(energy)) {
+        return FIL_OK;
+    }
+    round->violent = round->violent || may_be_cut(world, step);
+    restore_states(world, states);
+    return fil_world_find_passed(world, step, poses, &round->passed, error);
+}
+
+// Mend what a round did, if it can be: the states are taken back then, as they are where the round
+// cannot stand.
+static FilStatus judge_round(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
+                             FilStepInfo *info, FilError *error) {
+    const bool last = round->last;
+    round->mended = round->number < MAX_ROUNDS && !round->failed && !round->woken &&
+                    round->passed.count > 0 && (!round->violent || last);
+    if (round->mended) {
+        FIL_TRY(add_passed(world, step, poses, round, info, error));
+    }
+    if (!round->mended && !round->woken && !round->failed && (!round->violent || last) &&
+        round->passed.deep > 0) {
+        double start = fil_seconds();
+        info->added_count += round->passed.deep;
+        FIL_TRY(place_round(world, step, poses, round, error));
+        info->seconds.update += fil_seconds() - start;
+    }
+    round->stands = !round->mended && !round->woken && !round->failed &&
+                    (last || may_stand(world, step, round));
+    if (!round->stands) {
+        restore_states(world, step->states);
     }
     return FIL_OK;
 }
@@ -656,7 +682,7 @@ static FilStatus try_round(FilWorld *world, FilWorldTry *step, const FilPose *po
     double start = fil_seconds();
     FilStatus status = fil_world_find_passed(world, step, poses, &round->passed, error);
     info->seconds.sweep += fil_seconds() - start;
-    round->violent = round->violent || round->passed.whirled || round->passed.pressed;
+    round->violent = round->violent || round->passed.whirled;
     return status;
 }
 
@@ -677,31 +703,24 @@ static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilS
     const FilResidual residual = info->residual;
     for (int k = 0; !*woken && !*taken; k++) {
         FIL_TRY(try_round(world, &step, poses, info, &round, error));
-        bool fine = !round.failed && !round.violent && round.passed.count == 0;
-        bool added;
-        round.mend = !fine && !round.failed && !round.violent && k < MAX_ROUNDS;
+        round.number = k;
+        round.last = last;
+        FIL_TRY(judge_round(world, &step, poses, &round, info, error));
         *woken = round.woken;
-        *taken = !round.woken && (fine || (last && !round.mend && !round.failed));
-        if (*taken) {
+        *taken = round.stands;
+        if (!*taken) {
+            info->outcome = outcome;
+            info->residual = residual;
+        }
+        if (!round.mended) {
             break;
         }
-        info->outcome = outcome;
-        info->residual = residual;
-        if (*woken) {
-            break;
-        }
-        restore_states(world, step.states);
-        FIL_TRY(add_passed(world, &step, &round, info, &added, error));
-        *woken = round.woken;
-        if (!added && !(round.mend && last)) {
-            return FIL_OK;
-        }
-        k = added ? k : MAX_ROUNDS; // it stands as it is
     }
     if (!*taken) {
         return FIL_OK;
     }
-    info->missed_count += round.passed.count;
+    info->missed_count += round.passed.missed;
+    info->pressed_count += round.passed.pressed;
     finish_obstacles(world);
     fil_world_record_grab(world, &step);
     world->time = span->end;

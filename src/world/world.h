@@ -46,14 +46,15 @@ typedef struct FilObstacle {
 
 // A capsule of a rod, a rigid body or an obstacle: what the broad phase works with.
 typedef struct FilPiece {
-    int body;      // -1: an obstacle
-    int obstacle;  // -1: a body
-    int element;   // of the rod
-    int point[2];  // of its ends, rods only
-    double u[2];   // fractions of the element at its ends
-    double s[2];   // arc length there, as a part of the length
-    double extent; // m: how far a solid reaches from its position
-    int rooted;    // 1 + the obstacle in which the held end of a rod is rooted; 0: none
+    int body;         // -1: an obstacle
+    int obstacle;     // -1: a body
+    int element;      // of the rod
+    int point[2];     // of its ends, rods only
+    double u[2];      // fractions of the element at its ends
+    double s[2];      // arc length there, as a part of the length
+    double extent;    // m: how far a solid reaches from its position
+    double thickness; // m: half of how thick it is where it is thin, or the radius of a capsule
+    int rooted;       // 1 + the obstacle in which the held end of a rod is rooted; 0: none
 } FilPiece;
 
 typedef struct FilWorldMaterial {
@@ -99,13 +100,19 @@ typedef struct FilKept {
 // A contact, or one of the two halves of a joint, in work: 3 rows of the friction problem.
 typedef struct FilWorkContact {
     FilPlace a, b;
-    FilBlockKind kind;                   // coulomb, equality: a joint, or ball: the hand
-    bool turn;                           // of a joint: its rows are about the spin
-    int joint;                           // of a joint: which; -1: the hand
-    double error[3];                     // of a joint, m or rad: what its rows are to bring to 0
-    double soft[3];                      // of a joint: what its rows give way, per impulse
-    double normal[3], frame[9];          // rows of the frame: normal and two tangents
-    double gap, mu, restitution, margin; // of the hand mu is the most it does, N s or N m s
+    FilBlockKind kind;          // coulomb, equality: a joint, or ball: the hand
+    bool turn;                  // of a joint: its rows are about the spin
+    int joint;                  // of a joint: which; -1: the hand
+    double error[3];            // of a joint, m or rad: what its rows are to bring to 0
+    double soft[3];             // of a joint: what its rows give way, per impulse
+    double normal[3], frame[9]; // rows of the frame: normal and two tangents
+    double gap;                 // m: that the law holds for
+    double start_gap;           // m: what it was when the step began
+    double end_gap; // m: of a contact that was found at the end of a try, what it was there
+    bool sought;    // its gap follows from that, and is not known yet
+    bool mended;    // it was found at the end of a try
+    double mu;      // of the hand the most it does, N s or N m s
+    double restitution, margin;
     double
         carried[3]; // m/s, world axes: what moves the places apart from v+: driven ends, obstacles
     FilMemory memory;
@@ -238,6 +245,7 @@ typedef struct FilWorldTry {
     double *energies;       // [body_count] J, at the start of the step
     double *shift;          // [dof_count] m: correction of the configuration
     bool shifted;           // there is one
+    double *depth;          // [body_count + 1] m: how deep a body overlaps, if there is one
     double *states;         // of all bodies at the start of the step
     FilBox *boxes;          // [piece_count] where the pieces are in this step, with their margins
     FilAxis *axes;          // [piece_count]
@@ -248,7 +256,8 @@ typedef struct FilWorldTry {
     int pair_count, other_count;
     FilWorkContact *contacts;
     int contact_count;
-    double *r, *u; // [3 contact_count]
+    int contact_room; // that fil_world_add_contact() made
+    double *r, *u;    // [3 contact_count]
 } FilWorldTry;
 
 // --- growing arrays ------------------------------------------------------------------------------
@@ -352,10 +361,18 @@ FilStatus fil_world_detect(FilWorld *world, FilWorldTry *step, FilError *error);
 /// Find the pieces that are rooted in obstacles, of all that was added since the last time: where
 /// they are now.
 FilStatus fil_world_root(FilWorld *world, FilError *error);
-/// One more contact: the nearest of a pair of pieces at the start of the step. False when the pair
-/// has one already.
-FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const int pair[2], bool *added,
+/// Add a contact that was found at the end of a try: its law is set here. It takes the place of one
+/// of the same feature.
+FilStatus fil_world_add_contact(FilWorld *world, FilWorldTry *step, const FilWorkContact *contact,
                                 FilError *error);
+/// The contact that a touch of a pair is, but for its law.
+void fil_world_fill_contact(const FilWorld *world, const int pair[2], const FilTouch *touch,
+                            double closing, FilWorkContact *contact);
+/// Pieces in the order of contacts: capsules first, then bodies, then obstacles.
+void fil_world_order(const FilWorld *world, const FilWorldTry *step, const int pair[2],
+                     int ordered[2]);
+/// Whether a place of a piece is an end of a rod that is held there: no impulse moves it.
+bool fil_world_is_held(const FilWorld *world, int piece, double t);
 /// How the point p of an obstacle moves in a step of `dt`.
 void fil_world_obstacle_rate(const FilObstacle *obstacle, double dt, const double p[3],
                              double rate[3]);
