@@ -142,6 +142,8 @@ struct FilRodTable {
     // where that is not worth it, or not possible. NULL: never.
     bool (*correct)(FilRod *rod, double dt, const double *velocity, const double *push,
                     double *rhs);
+    // Whether the last advance() had to leave the rod more energy than it had and got. NULL: never.
+    bool (*gained)(const FilRod *rod);
     // How far the rod turns in the step that was prepared, rad: its velocity terms matter as the
     // square of that. NULL: it has none outside A.
     double (*turn)(const FilRod *rod);

@@ -329,9 +329,10 @@ static FilStatus step_once(FilRod *rod, double dt, FilRodStepInfo *info, FilErro
     FilRodStepInfo part;
     fil_rod_find_velocity(rod, dt, &part);
     FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, error);
+    bool gained = status == FIL_OK && rod->table->gained != NULL && rod->table->gained(rod);
     info->iterations += part.iterations;
     info->residual = fmax(info->residual, part.residual);
-    info->converged = info->converged && part.converged && status == FIL_OK;
+    info->converged = info->converged && part.converged && status == FIL_OK && !gained;
     return status;
 }
 
@@ -340,15 +341,27 @@ typedef struct Parts {
     int depth, left, calm; // parts since it was last halved
 } Parts;
 
-// One part; false when it gained energy and was taken back.
+// Whether a part that ended with the energy `after` stands: a model that knows when it gained says
+// that it did not converge.
+static bool is_sound(const FilRod *rod, double before, double after, double kinetic,
+                     bool converged) {
+    if (rod->table->gained != NULL) {
+        return converged;
+    }
+    double noise = 1e-9 * (fabs(before) + fabs(after));
+    return after - before <= most_gain * kinetic + noise;
+}
+
+// One part; false when it gained energy, or did not converge, and was taken back.
 static bool try_part(FilRod *rod, double dt, double *energy, FilRodStepInfo *info,
                      FilStatus *status, FilError *error) {
     FilRodStepInfo kept = *info;
     double kinetic = 0.0;
+    info->converged = true;
     *status = step_once(rod, dt, info, error);
     double after = *status == FIL_OK ? find_energy(rod, &kinetic) : HUGE_VAL;
-    double noise = 1e-9 * (fabs(*energy) + fabs(after));
-    if (after - *energy <= most_gain * kinetic + noise) {
+    if (is_sound(rod, *energy, after, kinetic, info->converged)) {
+        info->converged = info->converged && kept.converged;
         *energy = after;
         return true;
     }
@@ -410,7 +423,9 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     FilStatus status = step_once(rod, dt, result, error);
     bool hair = rod->root_end.kind == FIL_END_CLAMPED && rod->tip_end.kind == FIL_END_FREE;
     double limit = hair ? harmless_hair : harmless;
-    if (!keeps_energy(rod) || (status == FIL_OK && rod->table->turn(rod) <= limit)) {
+    if (rod->table->gained != NULL
+            ? result->converged
+            : !keeps_energy(rod) || (status == FIL_OK && rod->table->turn(rod) <= limit)) {
         return status;
     }
     if (status == FIL_OK) {

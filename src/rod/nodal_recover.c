@@ -1,0 +1,381 @@
+// nodal_recover.c - from the mean velocity of a step to that of its end, for rods of nodes and
+// edges.
+//
+// A step solves for the velocity V that leads from x to x+ with the forces of x+ (nodal_step.c).
+// That is right for strains, whose vibrations implicit Euler damps, and wrong for what turns. Where
+// an edge turns by an angle f in a step,
+// 1. V points along the chord, half of f behind the motion at x+. As a velocity of the end it would
+//    be leaning outwards: along the edge by |p| tan(f / 2), p the part of it across the edge.
+// 2. The force g of the edge acts along x+ and not half-way, which takes angular momentum: of
+//    x+ x V = x x V and M (V - v) = -dt (internal forces) follows that the step loses
+//    sum (e+ - e) x dt g, a part f^2 of it; at a driven root the rod stays behind.
+// 3. What is left, the turns of frames against nodes and the residual of Newton's method, is of
+//    higher order, but adds up.
+// So the velocity of the state is the one of the motion. A step begins with the velocities leaning
+// as the scheme wants them, and ends with (1) that taken out of the edges again, (2) for each edge
+// the couple F = -(e+ - e) x dt g x e+ / |e+|^2 on its nodes, and (3), where the rod is free, the
+// rigid motion that makes both momenta exactly those of the start and of what acted from outside
+// (loads, drag and, as what is left of the equations, contacts). With theta below 1 a velocity is
+// taken at theta of the way through a step, and (1) and (2) count 2 theta - 1 times.
+//
+// Energy. What the step may leave as kinetic energy is
+//     T + U - U+ + W,    W = dt loads . V + (what is left of the equations) . V,
+// where the last one is the work of contacts and of what holds the ends. Implicit Euler loses
+// |V - v|^2 / 2 and the squares of what strains change by, so that there is room for the
+// corrections. Where there is not, a free rod keeps its rigid part, which has the least energy for
+// its momentum, and less of the rest; another one less of the corrections, and of V at last. If
+// there is still too much, then the step gained, because it passed over a hill of the elastic
+// energy: it does not stand.
+#include <string.h>
+
+#include "math/vec3.h"
+#include "nodal.h"
+
+static const double round_off = 1e-12;  // of the energies: what may be too much
+static const double tolerance = 1e-10;  // and what a step may gain
+static const double converged = 1e-10;  // residual of a step without contacts
+static const double most_leaning = 1.0; // tangent of an angle
+
+static bool is_free_node(const FilNodal *nodal, int i) {
+    return nodal->stride * i >= nodal->first && nodal->stride * i + 3 <= nodal->last;
+}
+
+// Whether an unknown is given, in part where it is one of an end that slides.
+static bool is_held(const FilRod *rod, int k) {
+    const FilNodal *nodal = rod->data;
+    return k < nodal->first + (rod->root_end.kind == FIL_END_SLIDING) ||
+           k >= nodal->last - (rod->tip_end.kind == FIL_END_SLIDING);
+}
+
+static bool is_free(const FilRod *rod) {
+    return rod->root_end.kind == FIL_END_FREE && rod->tip_end.kind == FIL_END_FREE;
+}
+
+static double *node_of(const FilNodal *nodal, double *full, int i) {
+    return full + (ptrdiff_t)nodal->stride * i;
+}
+
+// --- leaning -------------------------------------------------------------------------------------
+
+// By how much less than the velocity of the motion those of an edge lean, for velocities v of its
+// nodes, where it is at t and `slope` is the tangent of half the angle that it turns by.
+static void lean_edge(const double v[3], const double t[3], double stretch, double slope,
+                      double factor, double out[3]) {
+    double along = fil_dot3(v, t), across[3];
+    for (int k = 0; k < 3; k++) {
+        across[k] = v[k] - along * t[k];
+    }
+    slope *= factor * fil_norm3(across);
+    stretch = factor * fmax(-0.5, fmin(0.5, stretch));
+    for (int k = 0; k < 3; k++) {
+        out[k] = slope * t[k] - stretch * across[k];
+    }
+}
+
+// Differences of neighbouring nodes, in out[i + 1], become velocities: an end that is held has
+// none, a free rod keeps its momentum.
+static void sum_edges(const FilRod *rod, double *out) {
+    const FilNodal *nodal = rod->data;
+    const int first = nodal->ghosts[0], last = nodal->edge_count - nodal->ghosts[1];
+    const bool held[2] = {rod->root_end.kind != FIL_END_FREE, rod->tip_end.kind != FIL_END_FREE};
+    double mass = 0.0, mean[3] = {0.0};
+    memset(out + 3 * (ptrdiff_t)first, 0, 3 * sizeof *out);
+    for (int i = first; i <= last; i++) {
+        double *v = out + 3 * (ptrdiff_t)i;
+        if (i > first) {
+            fil_add3(1.0, v - 3, v);
+        }
+        mass += nodal->mass[i];
+        fil_add3(nodal->mass[i], v, mean);
+    }
+    double end[3];
+    fil_copy3(out + 3 * (ptrdiff_t)last, end);
+    for (int i = first; i <= last; i++) {
+        double *v = out + 3 * (ptrdiff_t)i;
+        if (!held[0] && !held[1]) {
+            fil_add3(-1.0 / mass, mean, v);
+        } else if (held[1]) {
+            fil_add3(held[0] ? (first - i) / (double)(last - first) : -1.0, end, v);
+        }
+    }
+}
+
+void fil_nodal_lean(const FilRod *rod, double dt) {
+    const FilNodal *nodal = rod->data;
+    const int first = nodal->ghosts[0], last = nodal->edge_count - nodal->ghosts[1];
+    const double factor = 2.0 * rod->theta - 1.0;
+    for (int j = first; j < last; j++) {
+        const FilEdge *edge = &nodal->start.edges[j];
+        double rate[3];
+        fil_subtract3(node_of(nodal, nodal->v, j + 1), node_of(nodal, nodal->v, j), rate);
+        const double along = fil_dot3(rate, edge->t), square = fil_dot3(rate, rate);
+        const double half = 0.5 * dt * sqrt(fmax(0.0, square - along * along)) / edge->length;
+        lean_edge(rate, edge->t, along * dt / edge->length, half / sqrt(1.0 + half * half), factor,
+                  nodal->lean + 3 * (ptrdiff_t)(j + 1));
+    }
+    sum_edges(rod, nodal->lean);
+    for (int i = first; i <= last; i++) {
+        if (is_free_node(nodal, i)) {
+            fil_add3(1.0, nodal->lean + 3 * (ptrdiff_t)i, node_of(nodal, nodal->kicked, i));
+        }
+    }
+}
+
+// nodal->lean: the velocity of the end less V, but for the rigid part of a free rod.
+static void find_change(const FilRod *rod, double dt, const FilShape *end) {
+    const FilNodal *nodal = rod->data;
+    const int first = nodal->ghosts[0], last = nodal->edge_count - nodal->ghosts[1];
+    const double factor = 2.0 * rod->theta - 1.0;
+    for (int j = first; j < last; j++) {
+        const FilEdge *from = &nodal->start.edges[j], *to = &end->edges[j];
+        const double c = fil_dot3(from->t, to->t);
+        const double slope = c > 0.0 ? sqrt(fmax(0.0, (1.0 - c) / (1.0 + c))) : most_leaning;
+        double rate[3];
+        fil_subtract3(node_of(nodal, nodal->v, j + 1), node_of(nodal, nodal->v, j), rate);
+        lean_edge(rate, to->t, (to->length - from->length) / to->length, slope, -factor,
+                  nodal->lean + 3 * (ptrdiff_t)(j + 1));
+    }
+    sum_edges(rod, nodal->lean);
+    for (int j = first; j < last; j++) {
+        const FilEdge *from = &nodal->start.edges[j], *to = &end->edges[j];
+        const double *g = nodal->pulls + 4 * (ptrdiff_t)j;
+        double change[3], couple[3], push[3];
+        for (int k = 0; k < 3; k++) {
+            change[k] = to->t[k] - from->length / to->length * from->t[k];
+        }
+        fil_cross3(change, g, couple);
+        fil_cross3(to->t, couple, push); // -(couple x t)
+        fil_add3(-factor * rod->theta * dt / nodal->mass[j], push, nodal->lean + 3 * (ptrdiff_t)j);
+        fil_add3(factor * rod->theta * dt / nodal->mass[j + 1], push,
+                 nodal->lean + 3 * (ptrdiff_t)(j + 1));
+    }
+}
+
+// --- work and energy -----------------------------------------------------------------------------
+
+static double find_elastic(const FilNodal *nodal, const FilShape *shape) {
+    double sum = 0.0;
+    for (int j = 0; j < nodal->edge_count; j++) {
+        sum += fil_stretch_energy(&shape->edges[j], &nodal->stretch[j]);
+    }
+    for (int j = 0; j + 1 < nodal->edge_count; j++) {
+        sum += fil_bend_energy(&shape->bends[j], &nodal->bend[j]);
+    }
+    return sum;
+}
+
+static double inertia_of(const FilNodal *nodal, int k) {
+    const int i = k / nodal->stride;
+    return k % nodal->stride < 3 ? nodal->mass[i] : nodal->inertia[i];
+}
+
+// Twice sum a M b over all unknowns, or those that are free.
+static double product(const FilNodal *nodal, const double *a, const double *b) {
+    double sum = 0.0;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        const ptrdiff_t at = (ptrdiff_t)nodal->stride * i;
+        sum += nodal->mass[i] * fil_dot3(a + at, b + at);
+        if (nodal->stride == 4 && i < nodal->edge_count) {
+            sum += nodal->inertia[i] * a[at + 3] * b[at + 3];
+        }
+    }
+    return sum;
+}
+
+// What is left of the equations for an unknown, which is what acted from outside besides loads: in
+// a step without contacts only on what is held.
+static double impulse_of(const FilRod *rod, int k) {
+    const FilNodal *nodal = rod->data;
+    return is_held(rod, k) || nodal->relative > converged ? nodal->gradient[k] : 0.0;
+}
+
+// W, but for the drag. nodal->v is V, that of held unknowns too; nodal->work is what the equations
+// took for it, where that is 0.
+static double find_work(const FilRod *rod, double dt, const FilShape *end) {
+    const FilNodal *nodal = rod->data;
+    const double theta = rod->theta;
+    double sum = 0.0;
+    for (int k = 0; k < nodal->full_count; k++) {
+        const bool held = is_held(rod, k);
+        const double V = nodal->v[k], way = held ? V : (1.0 - theta) * nodal->kicked[k] + theta * V;
+        const double more = held ? nodal->step_inertia[k] * (V - nodal->work[k]) : 0.0;
+        sum += way * (dt * nodal->load[k] + impulse_of(rod, k) + more);
+    }
+    for (int side = 0; side < 2; side++) { // the frames that are held
+        const int j = side == 0 ? 0 : nodal->edge_count - 1;
+        for (int k = 0; k < 3 && nodal->ghosts[side] == 1; k++) {
+            const FilEdge *from = &nodal->start.edges[j], *to = &end->edges[j];
+            const int at = 3 * side + k;
+            sum += (theta * nodal->ghost_pull[at] + nodal->ghost_push[at]) *
+                   (to->length * to->t[k] - from->length * from->t[k]);
+        }
+    }
+    return sum;
+}
+
+// --- momentum ------------------------------------------------------------------------------------
+
+static void measure_bulk(const FilRod *rod, const FilShape *shape, FilBulk *bulk) {
+    const FilNodal *nodal = rod->data;
+    *bulk = (FilBulk){0};
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_bulk_add_mass(bulk, nodal->mass[i], shape->x + 3 * (ptrdiff_t)i);
+    }
+    fil_bulk_finish_centre(bulk);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_bulk_add_node(bulk, nodal->mass[i], shape->x + 3 * (ptrdiff_t)i);
+        if (nodal->stride == 4 && i < nodal->edge_count && !rod->quasistatic_twist) {
+            fil_bulk_add_spin(bulk, nodal->inertia[i], shape->edges[i].t);
+        }
+    }
+}
+
+// The momentum of v in a shape, added.
+static void add_momentum(const FilNodal *nodal, const FilBulk *bulk, const FilShape *shape,
+                         const double *v, FilTwistPair *sum) {
+    for (int i = 0; i <= nodal->edge_count; i++, v += nodal->stride) {
+        fil_bulk_add_momentum(bulk, shape->x + 3 * (ptrdiff_t)i, nodal->mass[i], v, sum);
+        if (nodal->stride == 4 && i < nodal->edge_count) {
+            fil_add3(nodal->inertia[i] * v[3], shape->edges[i].t, sum->angular);
+        }
+    }
+}
+
+// What acts from outside on a free rod in the step, at the places where it began.
+static void add_impulses(const FilRod *rod, double dt, const FilBulk *bulk, FilTwistPair *sum) {
+    const FilNodal *nodal = rod->data;
+    const double theta = rod->theta;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        double push[4] = {0.0};
+        for (int k = 0; k < (i < nodal->edge_count ? nodal->stride : 3); k++) {
+            const int at = nodal->stride * i + k;
+            const double way = (1.0 - theta) * nodal->kicked[at] + theta * nodal->v[at];
+            push[k] = dt * (nodal->load[at] - nodal->step_drag[at] * way) + impulse_of(rod, at);
+        }
+        fil_bulk_add_momentum(bulk, nodal->start.x + 3 * (ptrdiff_t)i, 1.0, push, sum);
+        if (i < nodal->edge_count && !rod->quasistatic_twist) {
+            fil_add3(push[3], nodal->start.edges[i].t, sum->angular);
+        }
+    }
+}
+
+// v += factor times a rigid motion.
+static void add_motion(const FilRod *rod, const FilBulk *bulk, const FilShape *shape,
+                       const FilTwistPair *motion, double factor) {
+    const FilNodal *nodal = rod->data;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        double *v = node_of(nodal, nodal->v, i);
+        fil_bulk_add_motion(bulk, motion, factor, shape->x + 3 * (ptrdiff_t)i, v);
+        if (nodal->stride == 4 && i < nodal->edge_count && !rod->quasistatic_twist) {
+            v[3] += factor * fil_dot3(motion->angular, shape->edges[i].t);
+        }
+    }
+}
+
+// Make the momentum of v that of the target.
+static void mend_momentum(const FilRod *rod, const FilBulk *bulk, const FilShape *shape,
+                          const FilTwistPair *target) {
+    const FilNodal *nodal = rod->data;
+    FilTwistPair now = {{0.0}, {0.0}}, motion;
+    add_momentum(nodal, bulk, shape, nodal->v, &now);
+    for (int k = 0; k < 3; k++) {
+        now.linear[k] = target->linear[k] - now.linear[k];
+        now.angular[k] = target->angular[k] - now.angular[k];
+    }
+    fil_bulk_motion(bulk, &now, &motion);
+    add_motion(rod, bulk, shape, &motion, 1.0);
+}
+
+// --- the end of a step ---------------------------------------------------------------------------
+
+static void scale_free(const FilNodal *nodal, double factor, double *v) {
+    for (int k = nodal->first; k < nodal->last; k++) {
+        v[k] *= factor;
+    }
+}
+
+// A free rod. Returns what it has too much, J.
+static double limit_free(const FilRod *rod, const FilShape *end, const FilBulk *bulk,
+                         const FilTwistPair *target, double most, double noise) {
+    const FilNodal *nodal = rod->data;
+    mend_momentum(rod, bulk, end, target);
+    double kinetic = 0.5 * product(nodal, nodal->v, nodal->v);
+    if (kinetic <= most + noise) {
+        return 0.0;
+    }
+    FilTwistPair motion;
+    fil_bulk_motion(bulk, target, &motion);
+    const double rigid =
+        0.5 * (fil_dot3(target->linear, motion.linear) + fil_dot3(target->angular, motion.angular));
+    add_motion(rod, bulk, end, &motion, -1.0);
+    const double rest = 0.5 * product(nodal, nodal->v, nodal->v);
+    scale_free(nodal, most > rigid && rest > 0.0 ? fmin(1.0, sqrt((most - rigid) / rest)) : 0.0,
+               nodal->v);
+    add_motion(rod, bulk, end, &motion, 1.0);
+    mend_momentum(rod, bulk, end, target);
+    return fmax(0.0, rigid - most);
+}
+
+// A rod that is held: V + s (change), s <= 1, and less of V itself where that is too much.
+static double limit_held(const FilRod *rod, double most, double noise) {
+    const FilNodal *nodal = rod->data;
+    double *change = nodal->work;
+    memset(change, 0, sizeof(double) * (size_t)nodal->full_count);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        if (is_free_node(nodal, i)) {
+            fil_copy3(nodal->lean + 3 * (ptrdiff_t)i, node_of(nodal, change, i));
+        }
+    }
+    const double own = 0.5 * product(nodal, nodal->v, nodal->v), left = most - own;
+    const double a = 0.5 * product(nodal, change, change), b = product(nodal, nodal->v, change);
+    const bool fits = own + b + a <= most + noise;
+    double part = 1.0;
+    if (!fits && left > 0.0) { // a s^2 + b s = left
+        part = fmin(1.0, 2.0 * left / (b + sqrt(b * b + 4.0 * a * left)));
+    }
+    for (int k = nodal->first; k < nodal->last; k++) {
+        nodal->v[k] += part * change[k];
+    }
+    if (fits || left > 0.0) {
+        return 0.0;
+    }
+    double held = 0.0;
+    for (int k = 0; k < nodal->full_count; k++) {
+        const bool given = k < nodal->first || k >= nodal->last;
+        held += given ? 0.5 * inertia_of(nodal, k) * nodal->v[k] * nodal->v[k] : 0.0;
+    }
+    const double ratio = (most - held) / (own + b + a - held);
+    scale_free(nodal, ratio > 0.0 ? sqrt(ratio) : 0.0, nodal->v);
+    return fmax(0.0, held - most);
+}
+
+void fil_nodal_measure(const FilRod *rod, FilNodalStart *start) {
+    const FilNodal *nodal = rod->data;
+    start->kinetic = 0.5 * product(nodal, nodal->v, nodal->v);
+    start->elastic = find_elastic(nodal, &nodal->start);
+    start->momentum = (FilTwistPair){{0.0}, {0.0}};
+    if (is_free(rod)) {
+        measure_bulk(rod, &nodal->trial, &start->bulk);
+        add_momentum(nodal, &start->bulk, &nodal->start, nodal->v, &start->momentum);
+    }
+}
+
+bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStart *start) {
+    const FilNodal *nodal = rod->data;
+    const double work = find_work(rod, dt, end), elastic = find_elastic(nodal, end);
+    const double most = start->kinetic + (start->elastic - elastic) + work;
+    const double scale = start->kinetic + start->elastic + elastic + fabs(work);
+    double much;
+    find_change(rod, dt, end);
+    fil_nodal_kick(rod, rod->state[0] + dt, 0.5 * dt, end, nodal->v);
+    if (is_free(rod)) {
+        add_impulses(rod, dt, &start->bulk, &start->momentum);
+        for (int i = 0; i <= nodal->edge_count; i++) {
+            fil_add3(1.0, nodal->lean + 3 * (ptrdiff_t)i, node_of(nodal, nodal->v, i));
+        }
+        much = limit_free(rod, end, &start->bulk, &start->momentum, most, round_off * scale);
+    } else {
+        much = limit_held(rod, most, round_off * scale);
+    }
+    return !(much <= tolerance * scale);
+}
