@@ -31,7 +31,7 @@
 #include "math/rotation.h"
 #include "math/vec3.h"
 
-enum { WIDTH = 8 };
+enum { WIDTH = FIL_CORDE_WIDTH };
 static const double far_away = 1e60; // m: what moves by more in a step has no energy in doubles
 
 size_t fil_corde_matrix_size(const FilRod *rod) {
@@ -184,7 +184,7 @@ static void subtract_change(const FilRod *rod, double dt, const double *r, const
 static void place_shift(const FilRod *rod, double dt, const double *velocity) {
     FilCorde *corde = rod->data;
     double theta = rod->theta;
-    const double *v = corde->v + 3 * (size_t)corde->first;
+    const double *v = (is_explicit(rod) ? corde->v : corde->kicked) + 3 * (size_t)corde->first;
     double *x = corde->shift + 3 * (size_t)corde->first;
     for (int k = 0; k < rod->dof_count; k++) {
         x[k] = dt * ((1.0 - theta) * v[k] + theta * velocity[k]);
@@ -278,6 +278,7 @@ static void linearise(FilRod *rod, double dt) {
 
 static void prepare_implicit(FilRod *rod, double dt, const double *guess, double *rhs) {
     FilCorde *corde = rod->data;
+    fil_corde_lean(rod, dt);
     place_shift(rod, dt, guess);
     linearise(rod, dt);
     for (int k = 0; k < rod->dof_count; k++) {
@@ -288,9 +289,12 @@ static void prepare_implicit(FilRod *rod, double dt, const double *guess, double
     fil_band_multiply(rod->dof_count, WIDTH, corde->A, guess, rhs);
     for (int k = 0; k < rod->dof_count; k++) {
         int block = corde->first + k / 3, full = 3 * corde->first + k;
-        rhs[k] += corde->inertia[block] * (corde->v[full] - guess[k]) + corde->force[full] -
+        rhs[k] += corde->inertia[block] * (corde->kicked[full] - guess[k]) + corde->force[full] -
                   corde->drag[block] * corde->shift[full];
     }
+    memcpy(corde->matrix, corde->A, sizeof(double) * fil_corde_matrix_size(rod));
+    memcpy(corde->rhs, rhs, sizeof(double) * (size_t)rod->dof_count);
+    corde->ready = true;
     if (fil_band_factor(rod->dof_count, WIDTH, corde->A) != 0) {
         rhs[0] = (double)NAN; // the step leaves the range of numbers, and is refused
     }
@@ -345,18 +349,37 @@ static double find_largest(const double *x, int count) {
 
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
     FilCorde *corde = rod->data;
+    const size_t blocks = (size_t)fil_corde_block_count(rod);
+    const bool known = corde->ready;
+    const double kinetic = known ? fil_corde_kinetic(rod) : 0.0;
+    const double elastic = known ? fil_corde_elastic(rod) : 0.0;
+    if (!known) {
+        memcpy(corde->kicked, corde->v, sizeof(double) * 3 * blocks);
+    } else {
+        memcpy(corde->guess_r, corde->r, sizeof(double) * 3 * ((size_t)rod->element_count + 1));
+        memcpy(corde->before, corde->v, sizeof(double) * 3 * blocks);
+        memset(corde->load, 0, sizeof(double) * 3 * blocks);
+        fil_corde_add_loads(rod, corde->load);
+    }
     place_shift(rod, dt, velocity);
     move_all(rod);
+    fil_corde_forget(rod);
     for (int b = 0; b < fil_corde_block_count(rod); b++) {
         bool is_free = b >= corde->first && b <= corde->last;
         for (int k = 3 * b; k < 3 * b + 3; k++) {
             corde->v[k] = is_free ? velocity[k - 3 * corde->first] : corde->shift[k] / dt;
         }
     }
+    corde->gained = known && fil_corde_recover(rod, dt, velocity, kinetic, elastic);
     rod->state[0] += dt;
     if (!(find_largest(corde->shift, 3 * fil_corde_block_count(rod)) < far_away)) {
         rod->state[0] = (double)NAN; // a step that leaves the range of numbers is refused
     }
+}
+
+bool fil_corde_gained(const FilRod *rod) {
+    const FilCorde *corde = rod->data;
+    return corde->gained;
 }
 
 // --- the longest step ----------------------------------------------------------------------------

@@ -1,22 +1,11 @@
 // nodal_recover.c - from the mean velocity of a step to that of its end, for rods of nodes and
 // edges.
 //
-// A step solves for the velocity V that leads from x to x+ with the forces of x+ (nodal_step.c).
-// That is right for strains, whose vibrations implicit Euler damps, and wrong for what turns. Where
-// an edge turns by an angle f in a step,
-// 1. V points along the chord, half of f behind the motion at x+. As a velocity of the end it would
-//    be leaning outwards: along the edge by |p| tan(f / 2), p the part of it across the edge.
-// 2. The force g of the edge acts along x+ and not half-way, which takes angular momentum: of
-//    x+ x V = x x V and M (V - v) = -dt (internal forces) follows that the step loses
-//    sum (e+ - e) x dt g, a part f^2 of it; at a driven root the rod stays behind.
-// 3. What is left, the turns of frames against nodes and the residual of Newton's method, is of
-//    higher order, but adds up.
-// So the velocity of the state is the one of the motion. A step begins with the velocities leaning
-// as the scheme wants them, and ends with (1) that taken out of the edges again, (2) for each edge
-// the couple F = -(e+ - e) x dt g x e+ / |e+|^2 on its nodes, and (3), where the rod is free, the
-// rigid motion that makes both momenta exactly those of the start and of what acted from outside
-// (loads, drag and, as what is left of the equations, contacts). With theta below 1 a velocity is
-// taken at theta of the way through a step, and (1) and (2) count 2 theta - 1 times.
+// A step begins with velocities that lean as implicit Euler wants them, and ends with that taken
+// out of the velocity V that it was solved for, and with the couples that the forces of edges lack
+// (turning.c). Where the rod is free, the rigid motion (bulk.c) follows that makes both momenta
+// exactly those of the start and of what acted from outside: loads, drag and, as what is left of
+// the equations, contacts.
 //
 // Energy. What the step may leave as kinetic energy is
 //     T + U - U+ + W,    W = dt loads . V + (what is left of the equations) . V,
@@ -30,11 +19,11 @@
 
 #include "math/vec3.h"
 #include "nodal.h"
+#include "turning.h"
 
-static const double round_off = 1e-12;  // of the energies: what may be too much
-static const double tolerance = 1e-10;  // and what a step may gain
-static const double converged = 1e-10;  // residual of a step without contacts
-static const double most_leaning = 1.0; // tangent of an angle
+static const double round_off = 1e-12; // of the energies: what may be too much
+static const double tolerance = 1e-10; // and what a step may gain
+static const double converged = 1e-10; // residual of a step without contacts
 
 static bool is_free_node(const FilNodal *nodal, int i) {
     return nodal->stride * i >= nodal->first && nodal->stride * i + 3 <= nodal->last;
@@ -55,66 +44,34 @@ static double *node_of(const FilNodal *nodal, double *full, int i) {
     return full + (ptrdiff_t)nodal->stride * i;
 }
 
-// --- leaning -------------------------------------------------------------------------------------
+// --- turning -------------------------------------------------------------------------------------
 
-// By how much less than the velocity of the motion those of an edge lean, for velocities v of its
-// nodes, where it is at t and `slope` is the tangent of half the angle that it turns by.
-static void lean_edge(const double v[3], const double t[3], double stretch, double slope,
-                      double factor, double out[3]) {
-    double along = fil_dot3(v, t), across[3];
-    for (int k = 0; k < 3; k++) {
-        across[k] = v[k] - along * t[k];
-    }
-    slope *= factor * fil_norm3(across);
-    stretch = factor * fmax(-0.5, fmin(0.5, stretch));
-    for (int k = 0; k < 3; k++) {
-        out[k] = slope * t[k] - stretch * across[k];
-    }
-}
-
-// Differences of neighbouring nodes, in out[i + 1], become velocities: an end that is held has
-// none, a free rod keeps its momentum.
-static void sum_edges(const FilRod *rod, double *out) {
+// For velocities of nodes; what they change by is nodal->lean.
+static FilTurning see_turning(const FilRod *rod, double dt, const double *v) {
     const FilNodal *nodal = rod->data;
     const int first = nodal->ghosts[0], last = nodal->edge_count - nodal->ghosts[1];
-    const bool held[2] = {rod->root_end.kind != FIL_END_FREE, rod->tip_end.kind != FIL_END_FREE};
-    double mass = 0.0, mean[3] = {0.0};
-    memset(out + 3 * (ptrdiff_t)first, 0, 3 * sizeof *out);
-    for (int i = first; i <= last; i++) {
-        double *v = out + 3 * (ptrdiff_t)i;
-        if (i > first) {
-            fil_add3(1.0, v - 3, v);
-        }
-        mass += nodal->mass[i];
-        fil_add3(nodal->mass[i], v, mean);
-    }
-    double end[3];
-    fil_copy3(out + 3 * (ptrdiff_t)last, end);
-    for (int i = first; i <= last; i++) {
-        double *v = out + 3 * (ptrdiff_t)i;
-        if (!held[0] && !held[1]) {
-            fil_add3(-1.0 / mass, mean, v);
-        } else if (held[1]) {
-            fil_add3(held[0] ? (first - i) / (double)(last - first) : -1.0, end, v);
-        }
-    }
+    return (FilTurning){
+        .count = last - first + 1,
+        .mass_step = 1,
+        .rate_step = nodal->stride,
+        .mass = nodal->mass + first,
+        .rate = v + (ptrdiff_t)nodal->stride * first,
+        .from = nodal->start.x + 3 * (ptrdiff_t)first,
+        .held = {rod->root_end.kind != FIL_END_FREE, rod->tip_end.kind != FIL_END_FREE},
+        .dt = dt,
+        .factor = 2.0 * rod->theta - 1.0,
+        .change = nodal->lean + 3 * (ptrdiff_t)first,
+    };
 }
 
 void fil_nodal_lean(const FilRod *rod, double dt) {
     const FilNodal *nodal = rod->data;
-    const int first = nodal->ghosts[0], last = nodal->edge_count - nodal->ghosts[1];
-    const double factor = 2.0 * rod->theta - 1.0;
-    for (int j = first; j < last; j++) {
-        const FilEdge *edge = &nodal->start.edges[j];
-        double rate[3];
-        fil_subtract3(node_of(nodal, nodal->v, j + 1), node_of(nodal, nodal->v, j), rate);
-        const double along = fil_dot3(rate, edge->t), square = fil_dot3(rate, rate);
-        const double half = 0.5 * dt * sqrt(fmax(0.0, square - along * along)) / edge->length;
-        lean_edge(rate, edge->t, along * dt / edge->length, half / sqrt(1.0 + half * half), factor,
-                  nodal->lean + 3 * (ptrdiff_t)(j + 1));
+    const FilTurning turning = see_turning(rod, dt, nodal->v);
+    if (turning.factor == 0.0) {
+        return;
     }
-    sum_edges(rod, nodal->lean);
-    for (int i = first; i <= last; i++) {
+    fil_turning_lean(&turning);
+    for (int i = 0; i <= nodal->edge_count; i++) {
         if (is_free_node(nodal, i)) {
             fil_add3(1.0, nodal->lean + 3 * (ptrdiff_t)i, node_of(nodal, nodal->kicked, i));
         }
@@ -124,31 +81,15 @@ void fil_nodal_lean(const FilRod *rod, double dt) {
 // nodal->lean: the velocity of the end less V, but for the rigid part of a free rod.
 static void find_change(const FilRod *rod, double dt, const FilShape *end) {
     const FilNodal *nodal = rod->data;
-    const int first = nodal->ghosts[0], last = nodal->edge_count - nodal->ghosts[1];
-    const double factor = 2.0 * rod->theta - 1.0;
-    for (int j = first; j < last; j++) {
-        const FilEdge *from = &nodal->start.edges[j], *to = &end->edges[j];
-        const double c = fil_dot3(from->t, to->t);
-        const double slope = c > 0.0 ? sqrt(fmax(0.0, (1.0 - c) / (1.0 + c))) : most_leaning;
-        double rate[3];
-        fil_subtract3(node_of(nodal, nodal->v, j + 1), node_of(nodal, nodal->v, j), rate);
-        lean_edge(rate, to->t, (to->length - from->length) / to->length, slope, -factor,
-                  nodal->lean + 3 * (ptrdiff_t)(j + 1));
+    FilTurning turning = see_turning(rod, dt, nodal->v);
+    if (turning.factor == 0.0) {
+        memset(nodal->lean, 0, sizeof(double) * 3 * (size_t)(nodal->edge_count + 1));
+        return;
     }
-    sum_edges(rod, nodal->lean);
-    for (int j = first; j < last; j++) {
-        const FilEdge *from = &nodal->start.edges[j], *to = &end->edges[j];
-        const double *g = nodal->pulls + 4 * (ptrdiff_t)j;
-        double change[3], couple[3], push[3];
-        for (int k = 0; k < 3; k++) {
-            change[k] = to->t[k] - from->length / to->length * from->t[k];
-        }
-        fil_cross3(change, g, couple);
-        fil_cross3(to->t, couple, push); // -(couple x t)
-        fil_add3(-factor * rod->theta * dt / nodal->mass[j], push, nodal->lean + 3 * (ptrdiff_t)j);
-        fil_add3(factor * rod->theta * dt / nodal->mass[j + 1], push,
-                 nodal->lean + 3 * (ptrdiff_t)(j + 1));
-    }
+    turning.to = end->x + 3 * (ptrdiff_t)nodal->ghosts[0];
+    fil_turning_straighten(&turning);
+    fil_turning_add_couples(&turning, nodal->pulls + 4 * (ptrdiff_t)nodal->ghosts[0], 4,
+                            rod->theta * dt);
 }
 
 // --- work and energy -----------------------------------------------------------------------------
