@@ -39,6 +39,8 @@ typedef struct FilCorde {
     double *matrix, *rhs, *rest;      // as it was, the right side, and A v+ - rhs
     double *kicked, *before; // [2 N + 3][3]: velocities that the step begins with; of the state
     double *load;            // [2 N + 3][3]: gradient of gravity and loads
+    double *guess;           // [2 N + 3][3]: where it is linearised
+    double *start_r;         // [N + 1][3] m: where it begins
     double *lean, *pull;     // [N + 1][3] m/s, [N][3] N s: see corde_recover.c
     bool ready;              // the last prepare() is about this state
     bool gained;             // the last step left more energy than there was
@@ -88,7 +90,7 @@ void fil_corde_lean(const FilRod *rod, double dt);
 double fil_corde_kinetic(const FilRod *rod);
 double fil_corde_elastic(const FilRod *rod);
 /// corde->v, the velocity that the step was solved for, becomes that of its end; corde->before and
-/// guess_r are those of its beginning, with its energies. Returns whether the rod has more energy
+/// start_r are those of its beginning, with its energies. Returns whether the rod has more energy
 /// than it can have.
 bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double kinetic,
                        double elastic);

@@ -227,6 +227,8 @@ static bool allocate(FilRod *rod, FilCorde *corde) {
     corde->kicked = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->before = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->load = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->guess = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->start_r = FIL_NEW_ZEROED(&rod->arena, double, 3 * (n + 1));
     corde->lean = FIL_NEW_ZEROED(&rod->arena, double, 3 * (n + 1));
     corde->pull = FIL_NEW_ZEROED(&rod->arena, double, 3 * (n + 1));
     double *state = fil_rod_new_state(rod, (int)(3 * (n + 1) + 4 * (n + 2) + 3 * blocks));

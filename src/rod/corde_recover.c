@@ -16,9 +16,10 @@
 #include "math/rotation.h"
 #include "math/vec3.h"
 
-static const double round_off = 1e-12; // of the energies: what may be too much
-static const double tolerance = 1e-10; // and what a step may gain
-static const double converged = 1e-10; // of the terms: round-off of the equations
+static const double round_off = 1e-12;   // of the energies: what may be too much
+static const double tolerance = 1e-11;   // and what a step may gain
+static const double least_part = 0.9999; // of the energy of V: with less the step is too long
+static const double converged = 1e-10;   // of the terms: round-off of the equations
 
 static bool is_free(const FilRod *rod) {
     return rod->root_end.kind == FIL_END_FREE && rod->tip_end.kind == FIL_END_FREE;
@@ -105,21 +106,6 @@ static void find_inner(const FilRod *rod, double dt, int i, double inner[3]) {
     }
 }
 
-// The impulse that the first edge carries at the end of the step.
-static void find_first_pull(const FilRod *rod, double dt, double pull[3]) {
-    const FilCorde *corde = rod->data;
-    double e[3], n[3], torque[3], R[9];
-    fil_subtract3(corde->r + 3, corde->r, e);
-    fil_rotation_from_quaternion(corde->q + 4, R);
-    for (int k = 0; k < 3; k++) {
-        n[k] = R[3 * k];
-    }
-    fil_corde_edge_gradient(&corde->edges[0], e, n, pull, torque);
-    for (int k = 0; k < 3; k++) {
-        pull[k] *= dt;
-    }
-}
-
 // Impulses of the edges, by the way of their second nodes, in corde->pull: on a node acts that of
 // the edge after it less that of the edge before.
 static void find_pulls(const FilRod *rod, double dt) {
@@ -141,8 +127,7 @@ static void find_pulls(const FilRod *rod, double dt) {
     for (int j = 0; j < n; j++) {
         double *pull = corde->pull + 3 * (size_t)j;
         if (j == 0 && !is_free_block(corde, 1)) {
-            find_first_pull(rod, dt, pull);
-            continue;
+            continue; // that of fil_corde_first_pull()
         }
         find_inner(rod, dt, j, pull);
         if (j > 0) {
@@ -169,10 +154,8 @@ static double find_work(const FilRod *rod, double dt) {
     const int n = rod->element_count;
     double sum = 0.0;
     for (int k = 0; k < rod->dof_count; k++) {
-        sum += corde->rest[k] * corde->shift[3 * corde->first + k] / dt;
-    }
-    for (int k = 0; k < 3 * fil_corde_block_count(rod); k++) {
-        sum -= corde->load[k] * corde->shift[k];
+        const int at = 3 * corde->first + k;
+        sum += (corde->rest[k] / dt - corde->load[at]) * corde->shift[at];
     }
     if (!is_free_block(corde, 1)) {
         sum -= fil_dot3(corde->pull, corde->shift + 3) / dt;
@@ -298,7 +281,7 @@ static double limit_free(const FilRod *rod, const FilBulk *bulk, const FilTwistP
     scale_free(corde, most > rigid && rest > 0.0 ? fmin(1.0, sqrt((most - rigid) / rest)) : 0.0);
     add_motion(rod, bulk, &motion, 1.0);
     mend_momentum(rod, bulk, target);
-    return fmax(0.0, rigid - most);
+    return fmax(0.0, 0.5 * product(corde, corde->v, corde->v) - most);
 }
 
 // A rod that is held: V + s (change), s <= 1, and less of all of it where V is too much already.
@@ -322,11 +305,12 @@ static double limit_held(const FilRod *rod, double most, double noise) {
             fil_add3(part, corde->lean + 3 * (size_t)i, corde->v + 6 * (size_t)i + 3);
         }
     }
-    if (!fits && left <= 0.0) {
-        const double ratio = most / (own + b + a);
-        scale_free(corde, ratio > 0.0 ? sqrt(ratio) : 0.0);
+    if (fits || left > 0.0) {
+        return 0.0;
     }
-    return fits || most >= 0.0 ? 0.0 : -most;
+    const double ratio = most / (own + b + a);
+    scale_free(corde, ratio > 0.0 ? sqrt(ratio) : 0.0);
+    return ratio > least_part ? 0.0 : own + b + a - most;
 }
 
 double fil_corde_elastic(const FilRod *rod) {
@@ -345,9 +329,9 @@ static void find_target(const FilRod *rod, double dt, const FilBulk *bulk, FilTw
     for (int b = corde->first; b <= corde->last; b++) {
         double push[3];
         find_push(rod, dt, b, push);
-        add_block(bulk, corde->guess_r, b, corde->inertia[b], corde->before + 3 * (size_t)b,
+        add_block(bulk, corde->start_r, b, corde->inertia[b], corde->before + 3 * (size_t)b,
                   target);
-        add_block(bulk, corde->guess_r, b, 1.0, push, target);
+        add_block(bulk, corde->start_r, b, 1.0, push, target);
     }
 }
 
@@ -360,7 +344,7 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
     const double work = find_work(rod, dt), after = fil_corde_elastic(rod);
     const double most = kinetic + (elastic - after) + work;
     const double scale = kinetic + elastic + after + fabs(work);
-    turning.from = corde->guess_r;
+    turning.from = corde->start_r;
     turning.to = corde->r;
     fil_turning_straighten(&turning);
     fil_turning_add_couples(&turning, corde->pull, 3, 1.0);

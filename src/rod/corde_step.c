@@ -294,6 +294,7 @@ static void prepare_implicit(FilRod *rod, double dt, const double *guess, double
     }
     memcpy(corde->matrix, corde->A, sizeof(double) * fil_corde_matrix_size(rod));
     memcpy(corde->rhs, rhs, sizeof(double) * (size_t)rod->dof_count);
+    memcpy(corde->guess + 3 * (size_t)corde->first, guess, sizeof(double) * (size_t)rod->dof_count);
     corde->ready = true;
     if (fil_band_factor(rod->dof_count, WIDTH, corde->A) != 0) {
         rhs[0] = (double)NAN; // the step leaves the range of numbers, and is refused
@@ -347,6 +348,50 @@ static double find_largest(const double *x, int count) {
     return largest;
 }
 
+static void pull_edge(const FilCorde *corde, const double *r, const double *q, double e[3],
+                      double R[9], double pull[3]) {
+    double n[3], torque[3];
+    find_edge(r, 0, e);
+    fil_rotation_from_quaternion(q + 4, R);
+    for (int k = 0; k < 3; k++) {
+        n[k] = R[3 * k];
+    }
+    fil_corde_edge_gradient(&corde->edges[0], e, n, pull, torque);
+}
+
+// The impulse that the first edge carries in a step, before it is taken, as its equations have it:
+// at the guess, and linearly from there. Where both ends are held no
+// other balance tells it.
+static void find_first_pull(const FilRod *rod, double dt, const double *velocity) {
+    const FilCorde *corde = rod->data;
+    const double step = rod->theta * dt, *v = velocity - 3 * (ptrdiff_t)corde->first;
+    double e0[3], e1[3], R0[9], R1[9], before[3], damping[2], viscous[3], torque[3], more[3];
+    double way[6] = {0.0}, *pull = corde->pull;
+    FilCordeEdgeHessian hessian;
+    if (corde->first <= 1 || corde->last > 2 * rod->element_count) {
+        return;
+    }
+    pull_edge(corde, corde->r, corde->q, e0, R0, before);
+    pull_edge(corde, corde->guess_r, corde->guess_q, e1, R1, pull);
+    find_edge_damping(rod, 0, dt, damping);
+    FilCordeEdge edge = scale_edge(&corde->edges[0], damping[0], damping[1]);
+    fil_corde_edge_change(&edge, (const double *const[2]){e0, e1}, (const double *const[2]){R0, R1},
+                          viscous, torque);
+    for (int k = 0; k < 6; k++) { // of the frame and of the second node
+        const bool is_free = 2 + k / 3 <= corde->last;
+        way[k] = is_free ? step * (v[6 + k] - corde->guess[6 + k]) : 0.0;
+    }
+    const double tension = step * fmax(0.0, find_tension(&corde->edges[0], e0));
+    edge = scale_edge(&corde->edges[0], step + damping[0], step + damping[1]);
+    fil_corde_edge_stiffness(&edge, e1, tension, &hessian);
+    fil_apply3(hessian.ee, way + 3, more);
+    for (int k = 0; k < 3; k++) {
+        pull[k] = step * pull[k] + (dt - step) * before[k] + viscous[k] + more[k];
+    }
+    fil_apply3(hessian.ew, way, more);
+    fil_add3(1.0, more, pull);
+}
+
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
     FilCorde *corde = rod->data;
     const size_t blocks = (size_t)fil_corde_block_count(rod);
@@ -356,7 +401,8 @@ void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
     if (!known) {
         memcpy(corde->kicked, corde->v, sizeof(double) * 3 * blocks);
     } else {
-        memcpy(corde->guess_r, corde->r, sizeof(double) * 3 * ((size_t)rod->element_count + 1));
+        memcpy(corde->start_r, corde->r, sizeof(double) * 3 * ((size_t)rod->element_count + 1));
+        find_first_pull(rod, dt, velocity);
         memcpy(corde->before, corde->v, sizeof(double) * 3 * blocks);
         memset(corde->load, 0, sizeof(double) * 3 * blocks);
         fil_corde_add_loads(rod, corde->load);

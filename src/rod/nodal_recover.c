@@ -22,7 +22,7 @@
 #include "turning.h"
 
 static const double round_off = 1e-12; // of the energies: what may be too much
-static const double tolerance = 1e-10; // and what a step may gain
+static const double tolerance = 1e-11; // and what a step may gain
 static const double converged = 1e-10; // residual of a step without contacts
 
 static bool is_free_node(const FilNodal *nodal, int i) {
@@ -254,7 +254,7 @@ static double limit_free(const FilRod *rod, const FilShape *end, const FilBulk *
                nodal->v);
     add_motion(rod, bulk, end, &motion, 1.0);
     mend_momentum(rod, bulk, end, target);
-    return fmax(0.0, rigid - most);
+    return fmax(0.0, 0.5 * product(nodal, nodal->v, nodal->v) - most);
 }
 
 // A rod that is held: V + s (change), s <= 1, and less of V itself where that is too much.

@@ -84,6 +84,7 @@ struct FilRod {
     // past_dt; 0: there was none
     double past_dt;
     unsigned past_revision;
+    int linearisations;    // of a step that is linear: 0 and 1 are one
     FilStatus step_status; // of the last step in fil_rods_step()
 };
 

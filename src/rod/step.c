@@ -26,6 +26,8 @@
 #include "math/vector.h"
 
 enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12 };
+enum { MAX_WORK = 1000 };         // iterations of a step in parts
+enum { MORE_LINEARISATIONS = 3 }; // of its parts, where they are linear
 static const double most_gain = 2e-3; // of the kinetic energy, in a step
 // rad: how far a rod turns in a step that does not gain more; hair, clamped at its root alone, is
 // damped by its elasticity
@@ -209,6 +211,10 @@ void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
         double gap = find_trial(rod, dt);
         if (rod->table->merit == NULL) {
             memcpy(rod->velocity, rod->trial, bytes);
+            if (info->iterations < rod->linearisations && fil_all_finite(rod->velocity, n)) {
+                info->residual = rod->table->prepare(rod, dt, rod->velocity, rod->rhs);
+                continue;
+            }
             info->converged = gap <= hold_tolerance && info->residual == 0.0;
             info->residual = fmax(gap, info->residual);
             return;
@@ -341,27 +347,15 @@ typedef struct Parts {
     int depth, left, calm; // parts since it was last halved
 } Parts;
 
-// Whether a part that ended with the energy `after` stands: a model that knows when it gained says
-// that it did not converge.
-static bool is_sound(const FilRod *rod, double before, double after, double kinetic,
-                     bool converged) {
-    if (rod->table->gained != NULL) {
-        return converged;
-    }
-    double noise = 1e-9 * (fabs(before) + fabs(after));
-    return after - before <= most_gain * kinetic + noise;
-}
-
-// One part; false when it gained energy, or did not converge, and was taken back.
+// One part; false when it gained energy and was taken back.
 static bool try_part(FilRod *rod, double dt, double *energy, FilRodStepInfo *info,
                      FilStatus *status, FilError *error) {
     FilRodStepInfo kept = *info;
     double kinetic = 0.0;
-    info->converged = true;
     *status = step_once(rod, dt, info, error);
     double after = *status == FIL_OK ? find_energy(rod, &kinetic) : HUGE_VAL;
-    if (is_sound(rod, *energy, after, kinetic, info->converged)) {
-        info->converged = info->converged && kept.converged;
+    double noise = 1e-9 * (fabs(*energy) + fabs(after));
+    if (after - *energy <= most_gain * kinetic + noise) {
         *energy = after;
         return true;
     }
@@ -414,6 +408,39 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
     return FIL_OK;
 }
 
+// The same for a model that knows when it gained energy, and whose step of `dt` did not converge.
+// Steps that are linear are linearised again at what they led to; what is still not sound is taken
+// in parts. After so many iterations the rest of the step is taken at once, as it comes.
+static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *info,
+                                     FilError *error) {
+    const double time = rod->state[0];
+    const bool linear = rod->table->merit == NULL;
+    fil_rod_get_state(rod, rod->origin);
+    for (Parts parts = linear ? (Parts){.left = 1} : (Parts){.depth = 1, .left = 2};
+         parts.left > 0;) {
+        FilRodStepInfo part = {.converged = true};
+        const bool tired = info->iterations >= MAX_WORK;
+        const bool last = tired || parts.depth == MAX_DEPTH;
+        const double length = ldexp(tired ? dt * parts.left : dt, -parts.depth);
+        const FilStatus status = step_once(rod, length, &part, error);
+        const bool stands = status == FIL_OK && (part.converged || last);
+        info->iterations += part.iterations;
+        if (!stands && last) {
+            FIL_TRY(give_up(rod, FIL_OK));
+            return fail_step(rod, dt, error);
+        }
+        if (!stands && status == FIL_OK) {
+            FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
+        }
+        info->residual = stands ? fmax(info->residual, part.residual) : info->residual;
+        info->converged = info->converged && (part.converged || !stands);
+        count_part(&parts, stands);
+        parts.left = tired ? 0 : parts.left;
+    }
+    rod->state[0] = time + dt;
+    return FIL_OK;
+}
+
 FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
     FilRodStepInfo unused = {0};
     FilRodStepInfo *result = info != NULL ? info : &unused;
@@ -421,18 +448,25 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     FIL_TRY(fil_rod_check_step(rod, dt, error));
     result->converged = true;
     FilStatus status = step_once(rod, dt, result, error);
+    const bool knows = rod->table->gained != NULL;
     bool hair = rod->root_end.kind == FIL_END_CLAMPED && rod->tip_end.kind == FIL_END_FREE;
     double limit = hair ? harmless_hair : harmless;
-    if (rod->table->gained != NULL
-            ? result->converged
-            : !keeps_energy(rod) || (status == FIL_OK && rod->table->turn(rod) <= limit)) {
+    if (knows ? status == FIL_OK && result->converged
+              : !keeps_energy(rod) || (status == FIL_OK && rod->table->turn(rod) <= limit)) {
         return status;
     }
     if (status == FIL_OK) {
         FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
     }
-    *result = (FilRodStepInfo){.converged = true};
-    return step_in_parts(rod, dt, result, error);
+    if (!knows) {
+        *result = (FilRodStepInfo){.converged = true};
+        return step_in_parts(rod, dt, result, error);
+    }
+    *result = (FilRodStepInfo){.iterations = result->iterations, .converged = true};
+    rod->linearisations = MORE_LINEARISATIONS;
+    status = step_in_sound_parts(rod, dt, result, error);
+    rod->linearisations = 1;
+    return status;
 }
 
 typedef struct Batch {
