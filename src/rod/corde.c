@@ -143,6 +143,7 @@ const FilRodTable fil_rod_corde = {
     .check_natural = fil_corde_check_natural,
     .place_ends = fil_corde_place_ends,
     .prepare = fil_corde_prepare,
+    .get_rest = fil_corde_get_rest,
     .solve = fil_corde_solve,
     .solve_columns = fil_corde_solve_columns,
     .factors = fil_corde_factors,

@@ -36,7 +36,10 @@ typedef struct FilCorde {
     double *gradient, *force, *shift; // [2 N + 3][3]
     double *guess_r, *guess_q;        // as r and q
     double *A;                        // step matrix, factored
-    double *matrix, *rhs, *rest;      // as it was, the right side, and A v+ - rhs
+    double *matrix;                   // as it was, where that is asked for
+    double *left, *rest;              // what the equations leave at the guess, and at v+
+    bool pushed;                      // rest is not 0
+    double *solution;                 // of the last solve()
     double *kicked, *before; // [2 N + 3][3]: velocities that the step begins with; of the state
     double *load;            // [2 N + 3][3]: gradient of gravity and loads
     double *guess;           // [2 N + 3][3]: where it is linearised
@@ -151,6 +154,7 @@ void fil_corde_body_wrench(const FilRod *rod, const double about[3], double forc
 void fil_corde_tip_reaction(const FilRod *rod, const FilRodPast *past, double force[3],
                             double moment[3]);
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
+void fil_corde_get_rest(const FilRod *rod, double *rest);
 void fil_corde_solve(const FilRod *rod, double *x);
 void fil_corde_solve_columns(const FilRod *rod, int count, double *x);
 int fil_corde_factors(const FilRod *rod, const double **band);

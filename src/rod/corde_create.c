@@ -222,14 +222,15 @@ static bool allocate(FilRod *rod, FilCorde *corde) {
     corde->shift = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->A = FIL_NEW_ZEROED(&rod->arena, double, fil_corde_matrix_size(rod));
     corde->matrix = FIL_NEW_ZEROED(&rod->arena, double, fil_corde_matrix_size(rod));
-    corde->rhs = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->left = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->rest = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->kicked = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->before = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->load = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->solution = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->guess = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->start_r = FIL_NEW_ZEROED(&rod->arena, double, 3 * (n + 1));
-    corde->lean = FIL_NEW_ZEROED(&rod->arena, double, 3 * (n + 1));
+    corde->lean = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->pull = FIL_NEW_ZEROED(&rod->arena, double, 3 * (n + 1));
     double *state = fil_rod_new_state(rod, (int)(3 * (n + 1) + 4 * (n + 2) + 3 * blocks));
     if (rod->arena.failed) {

@@ -4,10 +4,10 @@
 // It is done as for rods of nodes (nodal_recover.c): edges that turn (turning.c), the momentum of a
 // free rod (bulk.c), and no more kinetic energy than
 //     T + U - U+ + W.
-// What the step is linear in makes the difference. The impulses of contacts are A V - rhs, and
-// those that edges carry follow from the momenta of the nodes beyond them. A linear step that is
-// too long bends and stretches the rod by more than there is energy for: it gained, and does not
-// stand.
+// What the step is linear in makes the difference. The impulses of contacts are what is left of
+// the linear equations, and those that edges carry follow from the momenta of the nodes beyond
+// them. A linear step that is too long bends and stretches the rod by more than there is energy
+// for: it gained, and does not stand.
 #include "corde.h"
 
 #include <string.h>
@@ -68,18 +68,33 @@ void fil_corde_lean(const FilRod *rod, double dt) {
 
 // --- impulses ------------------------------------------------------------------------------------
 
-// What acts from outside besides loads and drag, A V - rhs, in corde->rest; 0 where that is
-// round-off.
+// What acts from outside besides loads and drag is what is left of the equations,
+// A (V - guess) + (what the guess leaves), in corde->rest; 0 where that is round-off.
 static void find_rest(const FilRod *rod, const double *velocity) {
-    const FilCorde *corde = rod->data;
-    double square = 0.0, terms = 0.0;
-    fil_band_multiply(rod->dof_count, FIL_CORDE_WIDTH, corde->matrix, velocity, corde->rest);
+    FilCorde *corde = rod->data;
+    const double *guess = corde->guess + 3 * (size_t)corde->first;
+    double square = 0.0, terms = 0.0, *change = corde->lean; // not in use yet
+    bool alone = true;                                       // nothing but the rod itself
     for (int k = 0; k < rod->dof_count; k++) {
-        terms += corde->rest[k] * corde->rest[k] + corde->rhs[k] * corde->rhs[k];
-        corde->rest[k] -= corde->rhs[k];
+        change[k] = velocity[k] - guess[k];
+        alone = alone && velocity[k] == guess[k] - corde->solution[k];
+    }
+    corde->pushed = false;
+    if (alone) {
+        memset(corde->rest, 0, sizeof(double) * (size_t)rod->dof_count);
+        return;
+    }
+    fil_band_restore(rod->dof_count, FIL_CORDE_WIDTH, corde->A, corde->matrix);
+    fil_band_multiply(rod->dof_count, FIL_CORDE_WIDTH, corde->matrix, change, corde->rest);
+    for (int k = 0; k < rod->dof_count; k++) {
+        const double a = corde->rest[k], b = corde->left[k];
+        const double c = corde->inertia[corde->first + k / 3] * velocity[k];
+        terms += a * a + b * b + c * c;
+        corde->rest[k] += b;
         square += corde->rest[k] * corde->rest[k];
     }
-    if (square <= converged * converged * terms) {
+    corde->pushed = square > converged * converged * terms;
+    if (!corde->pushed) {
         memset(corde->rest, 0, sizeof(double) * (size_t)rod->dof_count);
     }
 }
@@ -269,8 +284,13 @@ static double limit_free(const FilRod *rod, const FilBulk *bulk, const FilTwistP
         fil_add3(1.0, corde->lean + 3 * (size_t)i, corde->v + 6 * (size_t)i + 3);
     }
     mend_momentum(rod, bulk, target);
-    if (0.5 * product(corde, corde->v, corde->v) <= most + noise) {
+    const double kinetic = 0.5 * product(corde, corde->v, corde->v);
+    if (kinetic <= most + noise) {
         return 0.0;
+    }
+    if (corde->pushed) { // what pushes it takes momentum, too
+        scale_free(corde, most > 0.0 ? sqrt(most / kinetic) : 0.0);
+        return fmax(0.0, -most);
     }
     FilTwistPair motion;
     fil_bulk_motion(bulk, target, &motion);

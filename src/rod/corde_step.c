@@ -4,7 +4,7 @@
 //     M (v+ - v) = dt ((1 - theta) f(q) + theta f(q+)) - damping d(q, q+) - drag (q+ - q),
 //     q+ = q + dt ((1 - theta) v + theta v+), and q+ given for what is held.
 // It is linearised at a guess g of v+, the present velocity if there is none, which leads to q*:
-//     A v+ = A g + M (v - g) + dt (...) - damping d(q, q*) - drag (q* - q),   q* for q+ in (...),
+//     A (v+ - g) = M (v - g) + dt (...) - damping d(q, q*) - drag (q* - q),   q* for q+ in (...),
 //     A = M + theta dt (theta dt (K + T) + damping K + drag),
 // K: the stiffness at q* that rates of strain see (Gauss-Newton: positive semi-definite, blind to
 // rigid motions); T: that of stretched strings, with the tensions at q where they are above 0. A is
@@ -103,6 +103,10 @@ static FilCordeEdge scale_edge(const FilCordeEdge *edge, double stretch, double 
 static void find_edge_damping(const FilRod *rod, int j, double dt, double damping[2]) {
     const FilCorde *corde = rod->data;
     const FilCordeEdge *edge = &corde->edges[j];
+    damping[0] = damping[1] = rod->damping;
+    if (rod->theta >= 1.0) {
+        return;
+    }
     double mass = 0.5 * rod->sections[j].mass * edge->length;
     double square[2] = {edge->stretch / (edge->length * mass),
                         edge->couple * edge->length / corde->inertia[2 * j + 2]};
@@ -216,7 +220,7 @@ static void add_impulse(const FilRod *rod, double impulse, bool fresh) {
     }
 }
 
-static void prepare_explicit(FilRod *rod, double dt, double *rhs) {
+static void prepare_explicit(FilRod *rod, double dt, const double *guess) {
     FilCorde *corde = rod->data;
     add_impulse(rod, dt, true);
     if (rod->damping > 0.0) {
@@ -225,8 +229,10 @@ static void prepare_explicit(FilRod *rod, double dt, double *rhs) {
     }
     for (int k = 0; k < rod->dof_count; k++) {
         int block = corde->first + k / 3, full = 3 * corde->first + k;
-        corde->A[k] = 1.0 / (corde->inertia[block] + dt * corde->drag[block]);
-        rhs[k] = corde->inertia[block] * corde->v[full] + corde->force[full];
+        const double inertia = corde->inertia[block] + dt * corde->drag[block];
+        corde->A[k] = 1.0 / inertia;
+        corde->left[k] =
+            inertia * guess[k] - corde->inertia[block] * corde->v[full] - corde->force[full];
     }
 }
 
@@ -276,7 +282,7 @@ static void linearise(FilRod *rod, double dt) {
     corde->q = q;
 }
 
-static void prepare_implicit(FilRod *rod, double dt, const double *guess, double *rhs) {
+static void prepare_implicit(FilRod *rod, double dt, const double *guess) {
     FilCorde *corde = rod->data;
     fil_corde_lean(rod, dt);
     place_shift(rod, dt, guess);
@@ -286,29 +292,32 @@ static void prepare_implicit(FilRod *rod, double dt, const double *guess, double
         corde->A[(size_t)(WIDTH + 1) * (size_t)k] +=
             corde->inertia[block] + rod->theta * dt * corde->drag[block];
     }
-    fil_band_multiply(rod->dof_count, WIDTH, corde->A, guess, rhs);
     for (int k = 0; k < rod->dof_count; k++) {
         int block = corde->first + k / 3, full = 3 * corde->first + k;
-        rhs[k] += corde->inertia[block] * (corde->kicked[full] - guess[k]) + corde->force[full] -
-                  corde->drag[block] * corde->shift[full];
+        corde->left[k] = corde->inertia[block] * (guess[k] - corde->kicked[full]) -
+                         corde->force[full] + corde->drag[block] * corde->shift[full];
     }
-    memcpy(corde->matrix, corde->A, sizeof(double) * fil_corde_matrix_size(rod));
-    memcpy(corde->rhs, rhs, sizeof(double) * (size_t)rod->dof_count);
     memcpy(corde->guess + 3 * (size_t)corde->first, guess, sizeof(double) * (size_t)rod->dof_count);
     corde->ready = true;
     if (fil_band_factor(rod->dof_count, WIDTH, corde->A) != 0) {
-        rhs[0] = (double)NAN; // the step leaves the range of numbers, and is refused
+        corde->left[0] = (double)NAN; // the step leaves the range of numbers, and is refused
     }
+}
+
+void fil_corde_get_rest(const FilRod *rod, double *rest) {
+    const FilCorde *corde = rod->data;
+    memcpy(rest, corde->left, sizeof(double) * (size_t)rod->dof_count);
 }
 
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
     const FilCorde *corde = rod->data;
+    const double *now = corde->v + 3 * (size_t)corde->first;
     if (is_explicit(rod)) {
-        prepare_explicit(rod, dt, rhs);
+        prepare_explicit(rod, dt, guess != NULL ? guess : now);
     } else {
-        const double *now = corde->v + 3 * (size_t)corde->first;
-        prepare_implicit(rod, dt, guess != NULL ? guess : now, rhs);
+        prepare_implicit(rod, dt, guess != NULL ? guess : now);
     }
+    (void)rhs; // there is get_rest()
     return 0.0;
 }
 
@@ -316,6 +325,7 @@ void fil_corde_solve(const FilRod *rod, double *x) {
     const FilCorde *corde = rod->data;
     if (!is_explicit(rod)) {
         fil_band_solve(rod->dof_count, WIDTH, corde->A, x);
+        memcpy(corde->solution, x, sizeof(double) * (size_t)rod->dof_count);
         return;
     }
     for (int k = 0; k < rod->dof_count; k++) {

@@ -12,9 +12,9 @@
 // where the last one is the work of contacts and of what holds the ends. Implicit Euler loses
 // |V - v|^2 / 2 and the squares of what strains change by, so that there is room for the
 // corrections. Where there is not, a free rod keeps its rigid part, which has the least energy for
-// its momentum, and less of the rest; another one less of the corrections, and of V at last. If
-// there is still too much, then the step gained, because it passed over a hill of the elastic
-// energy: it does not stand.
+// its momentum, and less of the rest; one that is pushed, less of all; another one less of the
+// corrections, and of V at last. If there is still too much, then the step gained, because it
+// passed over a hill of the elastic energy: it does not stand.
 #include <string.h>
 
 #include "math/vec3.h"
@@ -137,8 +137,12 @@ static double find_work(const FilRod *rod, double dt, const FilShape *end) {
     const double theta = rod->theta;
     double sum = 0.0;
     for (int k = 0; k < nodal->full_count; k++) {
+        const int i = k / nodal->stride, part = k % nodal->stride;
         const bool held = is_held(rod, k);
-        const double V = nodal->v[k], way = held ? V : (1.0 - theta) * nodal->kicked[k] + theta * V;
+        const double V = nodal->v[k];
+        const double way = part < 3 ? (end->x[3 * i + part] - nodal->start.x[3 * i + part]) / dt
+                           : held   ? V
+                                    : (1.0 - theta) * nodal->kicked[k] + theta * V;
         const double more = held ? nodal->step_inertia[k] * (V - nodal->work[k]) : 0.0;
         sum += way * (dt * nodal->load[k] + impulse_of(rod, k) + more);
     }
@@ -243,6 +247,10 @@ static double limit_free(const FilRod *rod, const FilShape *end, const FilBulk *
     double kinetic = 0.5 * product(nodal, nodal->v, nodal->v);
     if (kinetic <= most + noise) {
         return 0.0;
+    }
+    if (nodal->relative > converged) { // what pushes it takes momentum, too
+        scale_free(nodal, most > 0.0 ? sqrt(most / kinetic) : 0.0, nodal->v);
+        return fmax(0.0, -most);
     }
     FilTwistPair motion;
     fil_bulk_motion(bulk, target, &motion);

@@ -340,14 +340,11 @@ double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rh
     double *band = nodal->band + (ptrdiff_t)nodal->first * (width + 1);
     for (int part = FIL_HESSIAN_FULL; part <= FIL_HESSIAN_STRESSFREE; part++) {
         fill_matrix(rod, dt, (FilHessianPart)part);
-        fil_band_multiply(n, width, band, nodal->anchor_velocity, rhs);
         if (fil_band_factor(n, width, band) == 0) {
             break;
         }
     }
-    for (int k = 0; k < n; k++) {
-        rhs[k] -= nodal->rest[k];
-    }
+    (void)rhs; // there is get_rest()
     return relative;
 }
 

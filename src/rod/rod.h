@@ -127,8 +127,9 @@ struct FilRodTable {
     void (*adopt)(FilRod *rod, const FilRod *from);
 
     // Place and factor A at the present state, linearised at the velocity `guess` (NULL: the
-    // present one), and write rhs. Returns the residual |A guess - rhs| of the nonlinear step,
-    // relative to the terms in it (0 for a model whose step is linear, and without a guess).
+    // present one), and write rhs, unless there is get_rest(). Returns the residual |A guess - rhs|
+    // of the nonlinear step, relative to the terms in it (0 for a model whose step is linear, and
+    // without a guess).
     double (*prepare)(FilRod *rod, double dt, const double *guess, double *rhs);
     // The residual that prepare() would return for this velocity, without A. NULL: ask prepare().
     double (*residual)(FilRod *rod, double dt, const double *velocity);
