@@ -702,7 +702,7 @@ static void a_hair_that_is_shaken_converges_in_large_steps(void) {
             CHECK(info.converged);
             iterations += info.iterations;
         }
-        CHECK(iterations < (k < 2 ? 400 : 1000)); // with those of steps that were taken in parts
+        CHECK(iterations < (k < 2 ? 450 : 2000)); // with those of steps that had to be parted
         fil_rod_destroy(rod);
     }
 }
@@ -758,7 +758,7 @@ static void variants_of_the_kernels_give_the_same_bits(void) {
     X(a_driven_clamp_is_followed_exactly)                      \
     X(quasistatic_twist_is_in_balance_after_every_step)        \
     X(a_spinning_rod_precesses_as_a_symmetric_top)             \
-    X(angular_momentum_is_kept_at_any_step)                 \
+    X(angular_momentum_is_kept_at_any_step)                    \
     X(gyroscopic_forces_do_no_work)                            \
     X(a_sliding_end_stays_on_its_axis)                         \
     X(a_rod_slides_freely_as_any_body_falls)                   \

@@ -163,11 +163,26 @@ static double find_joint_work(const FilRod *rod, int joint, const double turn[3]
     return sign * fil_dot3(moment, turn);
 }
 
+// What the rows of an end that slides and is not driven seem to do: they hold it across its axis,
+// where it is brought back from where a step before left it, and do no work.
+static double find_row_work(const FilRod *rod, const FilRodEnd *end) {
+    const FilCorde *corde = rod->data;
+    const int b = end == &rod->root_end ? 1 : 2 * rod->element_count + 1;
+    if (end->kind != FIL_END_SLIDING || end->motion != NULL) {
+        return 0.0;
+    }
+    FilPose pose;
+    fil_rod_end_pose(rod, end, rod->state[0], &pose);
+    const double *rest = corde->rest + 3 * (size_t)(b - corde->first);
+    const double *shift = corde->shift + 3 * (size_t)b;
+    return fil_dot3(rest, shift) - fil_dot3(rest, pose.axis[0]) * fil_dot3(shift, pose.axis[0]);
+}
+
 // W, but for the drag.
 static double find_work(const FilRod *rod, double dt) {
     const FilCorde *corde = rod->data;
     const int n = rod->element_count;
-    double sum = 0.0;
+    double sum = -(find_row_work(rod, &rod->root_end) + find_row_work(rod, &rod->tip_end)) / dt;
     for (int k = 0; k < rod->dof_count; k++) {
         const int at = 3 * corde->first + k;
         sum += (corde->rest[k] / dt - corde->load[at]) * corde->shift[at];

@@ -124,10 +124,12 @@ static double product(const FilNodal *nodal, const double *a, const double *b) {
 }
 
 // What is left of the equations for an unknown, which is what acted from outside besides loads: in
-// a step without contacts only on what is held.
+// a step without contacts only on what is driven, for what stands still does no work.
 static double impulse_of(const FilRod *rod, int k) {
     const FilNodal *nodal = rod->data;
-    return is_held(rod, k) || nodal->relative > converged ? nodal->gradient[k] : 0.0;
+    const FilRodEnd *end = k < nodal->full_count / 2 ? &rod->root_end : &rod->tip_end;
+    const bool driven = is_held(rod, k) && end->motion != NULL;
+    return driven || nodal->relative > converged ? nodal->gradient[k] : 0.0;
 }
 
 // W, but for the drag. nodal->v is V, that of held unknowns too; nodal->work is what the equations
