@@ -68,13 +68,35 @@ void fil_corde_lean(const FilRod *rod, double dt) {
 
 // --- impulses ------------------------------------------------------------------------------------
 
+// What rows hold an end that slides with, across its axis: taken from corde->rest, or given back.
+static void split_rows(const FilRod *rod, double rows[2][3], bool back) {
+    const FilCorde *corde = rod->data;
+    const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
+    for (int k = 0; k < 2; k++) {
+        const int b = k == 0 ? 1 : 2 * rod->element_count + 1;
+        double *rest = corde->rest + 3 * (size_t)(b - corde->first);
+        FilPose pose;
+        if (ends[k]->kind != FIL_END_SLIDING) {
+            continue;
+        }
+        if (back) {
+            fil_add3(1.0, rows[k], rest);
+            continue;
+        }
+        fil_rod_end_pose(rod, ends[k], rod->state[0], &pose);
+        fil_copy3(rest, rows[k]);
+        fil_add3(-fil_dot3(rest, pose.axis[0]), pose.axis[0], rows[k]);
+        fil_add3(-1.0, rows[k], rest);
+    }
+}
+
 // What acts from outside besides loads and drag is what is left of the equations,
 // A (V - guess) + (what the guess leaves), in corde->rest; 0 where that is round-off.
 static void find_rest(const FilRod *rod, const double *velocity) {
     FilCorde *corde = rod->data;
     const double *guess = corde->guess + 3 * (size_t)corde->first;
-    double square = 0.0, terms = 0.0, *change = corde->lean; // not in use yet
-    bool alone = true;                                       // nothing but the rod itself
+    double square = 0.0, terms = 0.0, rows[2][3], *change = corde->lean; // not in use yet
+    bool alone = true; // nothing but the rod itself
     for (int k = 0; k < rod->dof_count; k++) {
         change[k] = velocity[k] - guess[k];
         alone = alone && velocity[k] == guess[k] - corde->solution[k];
@@ -91,12 +113,16 @@ static void find_rest(const FilRod *rod, const double *velocity) {
         const double c = corde->inertia[corde->first + k / 3] * velocity[k];
         terms += a * a + b * b + c * c;
         corde->rest[k] += b;
+    }
+    split_rows(rod, rows, false);
+    for (int k = 0; k < rod->dof_count; k++) {
         square += corde->rest[k] * corde->rest[k];
     }
     corde->pushed = square > converged * converged * terms;
     if (!corde->pushed) {
         memset(corde->rest, 0, sizeof(double) * (size_t)rod->dof_count);
     }
+    split_rows(rod, rows, true);
 }
 
 // The impulse from outside on a block that is free: loads, contacts, drag.
