@@ -26,8 +26,8 @@
 #include "math/vector.h"
 
 enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12 };
-enum { MAX_WORK = 1000 };         // iterations of a step in parts
-enum { MORE_LINEARISATIONS = 3 }; // of its parts, where they are linear
+enum { MAX_WORK = 1000 };             // iterations of a step in parts
+enum { MORE_LINEARISATIONS = 3 };     // of its parts, where they are linear
 static const double most_gain = 2e-3; // of the kinetic energy, in a step
 // rad: how far a rod turns in a step that does not gain more; hair, clamped at its root alone, is
 // damped by its elasticity
@@ -414,10 +414,9 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
 static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *info,
                                      FilError *error) {
     const double time = rod->state[0];
-    const bool linear = rod->table->merit == NULL;
+    const int depth = rod->table->merit == NULL ? 0 : 1;
     fil_rod_get_state(rod, rod->origin);
-    for (Parts parts = linear ? (Parts){.left = 1} : (Parts){.depth = 1, .left = 2};
-         parts.left > 0;) {
+    for (Parts parts = {.depth = depth, .left = 1 << depth}; parts.left > 0;) {
         FilRodStepInfo part = {.converged = true};
         const bool tired = info->iterations >= MAX_WORK;
         const bool last = tired || parts.depth == MAX_DEPTH;
