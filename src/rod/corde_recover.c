@@ -329,10 +329,6 @@ static double limit_free(const FilRod *rod, const FilBulk *bulk, const FilTwistP
     if (kinetic <= most + noise) {
         return 0.0;
     }
-    if (corde->pushed) { // what pushes it takes momentum, too
-        scale_free(corde, most > 0.0 ? sqrt(most / kinetic) : 0.0);
-        return fmax(0.0, -most);
-    }
     FilTwistPair motion;
     fil_bulk_motion(bulk, target, &motion);
     const double rigid =
@@ -410,7 +406,7 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
     fil_turning_straighten(&turning);
     fil_turning_add_couples(&turning, corde->pull, 3, 1.0);
     double much;
-    if (is_free(rod)) {
+    if (is_free(rod) && !corde->pushed) {
         FilBulk bulk;
         FilTwistPair target;
         measure_bulk(rod, &bulk);

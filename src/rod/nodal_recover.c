@@ -3,16 +3,15 @@
 //
 // A step begins with velocities that lean as implicit Euler wants them, and ends with that taken
 // out of the velocity V that it was solved for, and with the couples that the forces of edges lack
-// (turning.c). Where the rod is free, the rigid motion (bulk.c) follows that makes both momenta
-// exactly those of the start and of what acted from outside: loads, drag and, as what is left of
-// the equations, contacts.
+// (turning.c). Where the rod is free and nothing touches it, the rigid motion (bulk.c) follows that
+// makes both momenta exactly those of the start and of what acted from outside, loads and drag.
 //
 // Energy. What the step may leave as kinetic energy is
 //     T + U - U+ + W,    W = dt loads . V + (what is left of the equations) . V,
 // where the last one is the work of contacts and of what holds the ends. Implicit Euler loses
 // |V - v|^2 / 2 and the squares of what strains change by, so that there is room for the
 // corrections. Where there is not, a free rod keeps its rigid part, which has the least energy for
-// its momentum, and less of the rest; one that is pushed, less of all; another one less of the
+// its momentum, and less of the rest; another one less of the
 // corrections, and of V at last. If there is still too much, then the step gained, because it
 // passed over a hill of the elastic energy: it does not stand.
 #include <string.h>
@@ -250,10 +249,6 @@ static double limit_free(const FilRod *rod, const FilShape *end, const FilBulk *
     if (kinetic <= most + noise) {
         return 0.0;
     }
-    if (nodal->relative > converged) { // what pushes it takes momentum, too
-        scale_free(nodal, most > 0.0 ? sqrt(most / kinetic) : 0.0, nodal->v);
-        return fmax(0.0, -most);
-    }
     FilTwistPair motion;
     fil_bulk_motion(bulk, target, &motion);
     const double rigid =
@@ -319,7 +314,7 @@ bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStar
     double much;
     find_change(rod, dt, end);
     fil_nodal_kick(rod, rod->state[0] + dt, 0.5 * dt, end, nodal->v);
-    if (is_free(rod)) {
+    if (is_free(rod) && nodal->relative <= converged) { // nothing pushes it
         add_impulses(rod, dt, &start->bulk, &start->momentum);
         for (int i = 0; i <= nodal->edge_count; i++) {
             fil_add3(1.0, nodal->lean + 3 * (ptrdiff_t)i, node_of(nodal, nodal->v, i));
