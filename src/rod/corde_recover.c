@@ -18,6 +18,7 @@
 
 static const double round_off = 1e-12;   // of the energies: what may be too much
 static const double tolerance = 1e-11;   // and what a step may gain
+static const double at_rest = 1e-13;     // of forces times length: what round-off does at rest
 static const double least_part = 0.9999; // of the energy of V: with less the step is too long
 static const double converged = 1e-10;   // of the terms: round-off of the equations
 
@@ -308,6 +309,16 @@ static void mend_momentum(const FilRod *rod, const FilBulk *bulk, const FilTwist
     add_motion(rod, bulk, &motion, 1.0);
 }
 
+// The sum of the sizes of all loads.
+static double find_forces(const FilRod *rod) {
+    const FilCorde *corde = rod->data;
+    double sum = 0.0;
+    for (int i = 0; i < fil_corde_block_count(rod); i++) {
+        sum += fil_norm3(corde->load + 3 * (ptrdiff_t)i);
+    }
+    return sum;
+}
+
 // --- the end of a step ---------------------------------------------------------------------------
 
 static void scale_free(const FilCorde *corde, double factor) {
@@ -400,7 +411,8 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
     find_pulls(rod, dt);
     const double work = find_work(rod, dt), after = fil_corde_elastic(rod);
     const double most = kinetic + (elastic - after) + work;
-    const double scale = kinetic + elastic + after + fabs(work);
+    const double scale = kinetic + elastic + after + fabs(work) +
+                         at_rest / tolerance * rod->state[1] * find_forces(rod);
     turning.from = corde->start_r;
     turning.to = corde->r;
     fil_turning_straighten(&turning);

@@ -23,6 +23,7 @@
 static const double round_off = 1e-12; // of the energies: what may be too much
 static const double tolerance = 1e-11; // and what a step may gain
 static const double converged = 1e-10; // residual of a step without contacts
+static const double at_rest = 1e-13;   // of forces times length: what round-off does at rest
 
 static bool is_free_node(const FilNodal *nodal, int i) {
     return nodal->stride * i >= nodal->first && nodal->stride * i + 3 <= nodal->last;
@@ -155,6 +156,15 @@ static double find_work(const FilRod *rod, double dt, const FilShape *end) {
             sum += (theta * nodal->ghost_pull[at] + nodal->ghost_push[at]) *
                    (to->length * to->t[k] - from->length * from->t[k]);
         }
+    }
+    return sum;
+}
+
+// The sum of the sizes of all loads.
+static double find_forces(const FilNodal *nodal) {
+    double sum = 0.0;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        sum += fil_norm3(nodal->load + (ptrdiff_t)nodal->stride * i);
     }
     return sum;
 }
@@ -310,7 +320,8 @@ bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStar
     const FilNodal *nodal = rod->data;
     const double work = find_work(rod, dt, end), elastic = find_elastic(nodal, end);
     const double most = start->kinetic + (start->elastic - elastic) + work;
-    const double scale = start->kinetic + start->elastic + elastic + fabs(work);
+    const double scale = start->kinetic + start->elastic + elastic + fabs(work) +
+                         at_rest / tolerance * rod->state[1] * find_forces(nodal);
     double much;
     find_change(rod, dt, end);
     fil_nodal_kick(rod, rod->state[0] + dt, 0.5 * dt, end, nodal->v);
