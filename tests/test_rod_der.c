@@ -406,8 +406,8 @@ static void energy_of_a_falling_rod_drifts_less_with_theta_one_half(void) {
         lost[k] = total(rod) / energy.gravity;
         fil_rod_destroy(rod);
     }
-    CHECK(lost[0] > 0.05);
-    CHECK(lost[1] > 0.0 && lost[1] < 0.2 * lost[0]);
+    CHECK(lost[0] > 0.02 && lost[0] < 0.05);
+    CHECK(lost[1] > 0.0 && lost[1] < 0.4 * lost[0]);
     CHECK(lost[2] > 0.0 && lost[2] < 0.3 * lost[1]);
 }
 
@@ -626,8 +626,7 @@ static void a_spinning_rod_precesses_as_a_symmetric_top(void) {
     fil_rod_destroy(rod);
 }
 
-static void angular_momentum_is_kept_to_first_order(void) {
-    double errors[3];
+static void angular_momentum_is_kept_at_any_step(void) {
     for (int k = 0; k < 3; k++) {
         FilRod *rod = make_top(10, 100.0, 0.5);
         double before[3], after[3];
@@ -637,12 +636,9 @@ static void angular_momentum_is_kept_to_first_order(void) {
         }
         (void)sum_angular_momentum(rod, after);
         fil_subtract3(after, before, after);
-        errors[k] = fil_norm3(after);
+        CHECK(fil_norm3(after) < 1e-12 * fil_norm3(before));
         fil_rod_destroy(rod);
     }
-    CHECK(errors[0] < 1e-3);
-    CHECK_NEAR(errors[0] / errors[1], 2.0, 0.2, 0.0);
-    CHECK_NEAR(errors[1] / errors[2], 2.0, 0.1, 0.0);
 }
 
 // Short edges and large steps: what the gyroscopic forces do takes and gives no energy.
@@ -662,7 +658,8 @@ static void gyroscopic_forces_do_no_work(void) {
         double axes[2][3], change = 0.0, energy = 0.0, most = 0.0, momentum[3] = {0.0};
         fil_nodal_axes(rod, 0.0, axes);
         fil_nodal_scatter(rod, axes, nodal->rest, nodal->v);
-        fil_nodal_kick(rod, 0.3);
+        memcpy(nodal->kicked, nodal->v, sizeof(double) * (size_t)nodal->full_count);
+        fil_nodal_kick(rod, 0.0, 0.3, &nodal->start, nodal->kicked);
         for (int i = 0; i <= nodal->edge_count; i++) {
             const double *v = nodal->v + 4 * (ptrdiff_t)i, *w = nodal->kicked + 4 * (ptrdiff_t)i;
             energy += nodal->mass[i] * fil_dot3(v, v);
@@ -705,7 +702,7 @@ static void a_hair_that_is_shaken_converges_in_large_steps(void) {
             CHECK(info.converged);
             iterations += info.iterations;
         }
-        CHECK(iterations < (k < 2 ? 350 : 500));
+        CHECK(iterations < (k < 2 ? 450 : 2000)); // with those of steps that had to be parted
         fil_rod_destroy(rod);
     }
 }
@@ -761,7 +758,7 @@ static void variants_of_the_kernels_give_the_same_bits(void) {
     X(a_driven_clamp_is_followed_exactly)                      \
     X(quasistatic_twist_is_in_balance_after_every_step)        \
     X(a_spinning_rod_precesses_as_a_symmetric_top)             \
-    X(angular_momentum_is_kept_to_first_order)                 \
+    X(angular_momentum_is_kept_at_any_step)                    \
     X(gyroscopic_forces_do_no_work)                            \
     X(a_sliding_end_stays_on_its_axis)                         \
     X(a_rod_slides_freely_as_any_body_falls)                   \

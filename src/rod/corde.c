@@ -104,6 +104,7 @@ static void get_velocity(const FilRod *rod, double *velocity) {
 
 static void stop(FilRod *rod) {
     FilCorde *corde = rod->data;
+    corde->ready = false;
     memset(corde->v, 0, sizeof(double) * 3 * (size_t)fil_corde_block_count(rod));
 }
 
@@ -124,6 +125,7 @@ static void launch(FilRod *rod, const double velocity[3], const double spin[3]) 
 
 static void move(FilRod *rod, const double *dx) {
     FilCorde *corde = rod->data;
+    fil_corde_forget(rod);
     for (int b = corde->first; b <= corde->last; b++, dx += 3) {
         if (b % 2 == 0) {
             fil_corde_rotate(dx, corde->q + 2 * (size_t)b);
@@ -141,6 +143,7 @@ const FilRodTable fil_rod_corde = {
     .check_natural = fil_corde_check_natural,
     .place_ends = fil_corde_place_ends,
     .prepare = fil_corde_prepare,
+    .get_rest = fil_corde_get_rest,
     .solve = fil_corde_solve,
     .solve_columns = fil_corde_solve_columns,
     .factors = fil_corde_factors,
@@ -170,5 +173,6 @@ const FilRodTable fil_rod_corde = {
     .tip_reaction = fil_corde_tip_reaction,
     .mass = fil_corde_mass,
     .largest_step = fil_corde_largest_step,
+    .gained = fil_corde_gained,
     .refresh = fil_corde_refresh,
 };

@@ -10,8 +10,12 @@
 // so that an element couples blocks 2 j + 1, 2 j + 2, 2 j + 3 and a joint blocks 2 i, 2 i + 2. What
 // is held lies at the two ends of this list: the degrees of freedom are the blocks first .. last.
 
+#include "bulk.h"
 #include "corde_energy.h"
 #include "rod.h"
+#include "turning.h"
+
+enum { FIL_CORDE_WIDTH = 8 }; // half of the band of the step matrix, less its diagonal
 
 typedef struct FilCorde {
     int first, last;       // blocks that are free
@@ -32,6 +36,19 @@ typedef struct FilCorde {
     double *gradient, *force, *shift; // [2 N + 3][3]
     double *guess_r, *guess_q;        // as r and q
     double *A;                        // step matrix, factored
+    double *matrix;                   // as it was, where that is asked for
+    double *left, *rest;              // what the equations leave at the guess, and at v+
+    bool pushed;                      // rest is not 0
+    double *solution;                 // of the last solve()
+    double *kicked, *before; // [2 N + 3][3]: velocities that the step begins with; of the state
+    double *load;            // [2 N + 3][3]: gradient of gravity and loads
+    double *guess;           // [2 N + 3][3]: where it is linearised
+    double *start_r;         // [N + 1][3] m: where it begins
+    double *lean, *pull;     // [N + 1][3] m/s, [N][3] N s: see corde_recover.c
+    bool ready;              // the last prepare() is about this state
+    bool gained;             // the last step left more energy than there was
+    bool elastic_known;      // elastic is that of this state
+    double elastic;          // J
 } FilCorde;
 
 static inline bool fil_corde_acts(const FilRod *rod, int joint) {
@@ -67,6 +84,24 @@ void fil_corde_place_position(const FilRod *rod, int element, double u, double p
 
 /// Gradient of the potential energy for all blocks, held ones too.
 void fil_corde_gradient(const FilRod *rod, double *gradient);
+
+/// Gravity and loads alone, added.
+void fil_corde_add_loads(const FilRod *rod, double *gradient);
+
+/// The velocities that a step begins with, in corde->kicked (corde_recover.c).
+void fil_corde_lean(const FilRod *rod, double dt);
+double fil_corde_kinetic(const FilRod *rod);
+double fil_corde_elastic(const FilRod *rod);
+/// corde->v, the velocity that the step was solved for, becomes that of its end; corde->before and
+/// start_r are those of its beginning, with its energies. Returns whether the rod has more energy
+/// than it can have.
+bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double kinetic,
+                       double elastic);
+/// Nothing is known any more of a state that changes.
+static inline void fil_corde_forget(FilRod *rod) {
+    FilCorde *corde = rod->data;
+    corde->ready = corde->elastic_known = false;
+}
 
 /// Where held blocks are to be at `time`, as displacements from the present state; other blocks of
 /// `shift` are left alone.
@@ -119,11 +154,13 @@ void fil_corde_body_wrench(const FilRod *rod, const double about[3], double forc
 void fil_corde_tip_reaction(const FilRod *rod, const FilRodPast *past, double force[3],
                             double moment[3]);
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
+void fil_corde_get_rest(const FilRod *rod, double *rest);
 void fil_corde_solve(const FilRod *rod, double *x);
 void fil_corde_solve_columns(const FilRod *rod, int count, double *x);
 int fil_corde_factors(const FilRod *rod, const double **band);
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity);
 double fil_corde_largest_step(const FilRod *rod);
+bool fil_corde_gained(const FilRod *rod);
 /// Doubles that the step matrix takes.
 size_t fil_corde_matrix_size(const FilRod *rod);
 

@@ -154,6 +154,7 @@ void fil_corde_place_ends(FilRod *rod) {
     if (!(moved > 1e-12 * rod->start_length)) {
         return;
     }
+    fil_corde_forget(rod);
     fil_lengths_fit(n, rod->lengths, place[0], place[1], corde->r, corde->gradient);
     for (int j = 0; j < n; j++) {
         align_frame(corde, j);
@@ -220,6 +221,17 @@ static bool allocate(FilRod *rod, FilCorde *corde) {
     corde->force = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->shift = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
     corde->A = FIL_NEW_ZEROED(&rod->arena, double, fil_corde_matrix_size(rod));
+    corde->matrix = FIL_NEW_ZEROED(&rod->arena, double, fil_corde_matrix_size(rod));
+    corde->left = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->rest = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->kicked = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->before = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->load = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->solution = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->guess = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->start_r = FIL_NEW_ZEROED(&rod->arena, double, 3 * (n + 1));
+    corde->lean = FIL_NEW_ZEROED(&rod->arena, double, 3 * blocks);
+    corde->pull = FIL_NEW_ZEROED(&rod->arena, double, 3 * (n + 1));
     double *state = fil_rod_new_state(rod, (int)(3 * (n + 1) + 4 * (n + 2) + 3 * blocks));
     if (rod->arena.failed) {
         return false;
@@ -270,4 +282,5 @@ void fil_corde_refresh(FilRod *rod) {
         }
     }
     place_rest(rod);
+    fil_corde_forget(rod);
 }

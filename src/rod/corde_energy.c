@@ -138,8 +138,17 @@ void fil_corde_turn(const double qa[4], const double qb[4], double turn[3]) {
     const double back[4] = {qa[0], -qa[1], -qa[2], -qa[3]};
     double p[4];
     fil_quaternion_multiply(back, qb, p);
-    double sine = fil_norm3(p + 1), sign = p[0] < 0.0 ? -1.0 : 1.0;
-    double factor = sine > 1e-8 ? 2.0 * atan2(sine, fabs(p[0])) / sine : 2.0;
+    const double square = fil_dot3(p + 1, p + 1), y = square / (p[0] * p[0]); // tan^2(angle / 2)
+    const double sign = p[0] < 0.0 ? -1.0 : 1.0;
+    double factor;
+    if (y < 2.5e-3) { // where the series of the arc tangent has all digits
+        factor = 1.0 / 7.0 - y * (1.0 / 9.0 - y * (1.0 / 11.0 - y * (1.0 / 13.0)));
+        factor = 1.0 - y * (1.0 / 3.0 - y * (1.0 / 5.0 - y * factor));
+        factor *= 2.0 / fabs(p[0]);
+    } else {
+        const double sine = sqrt(square);
+        factor = 2.0 * atan2(sine, fabs(p[0])) / sine;
+    }
     for (int k = 0; k < 3; k++) {
         turn[k] = sign * factor * p[k + 1];
     }

@@ -70,7 +70,11 @@ static void add_torque(const FilRod *rod, int element, double u, const double to
     fil_add3(-1.0, part, a + 6);
 }
 
-static void add_loads(const FilRod *rod, double *gradient) {
+void fil_corde_add_loads(const FilRod *rod, double *gradient) {
+    const FilCorde *corde = rod->data;
+    for (int i = 0; i <= rod->element_count; i++) {
+        fil_add3(-corde->inertia[2 * i + 1], rod->gravity, gradient + 6 * (size_t)i + 3);
+    }
     for (int k = 0; k < rod->load_count; k++) {
         const FilRodLoad *load = &rod->loads[k];
         double u;
@@ -104,9 +108,8 @@ void fil_corde_gradient(const FilRod *rod, double *gradient) {
             fil_add3(-1.0, moment, gradient + 6 * (size_t)i);
             fil_add3(1.0, moment, gradient + 6 * (size_t)i + 6);
         }
-        fil_add3(-corde->inertia[2 * i + 1], rod->gravity, gradient + 6 * (size_t)i + 3);
     }
-    add_loads(rod, gradient);
+    fil_corde_add_loads(rod, gradient);
 }
 
 void fil_corde_free_gradient(const FilRod *rod, double *out) {

@@ -4,7 +4,7 @@
 //     M (v+ - v) = dt ((1 - theta) f(q) + theta f(q+)) - damping d(q, q+) - drag (q+ - q),
 //     q+ = q + dt ((1 - theta) v + theta v+), and q+ given for what is held.
 // It is linearised at a guess g of v+, the present velocity if there is none, which leads to q*:
-//     A v+ = A g + M (v - g) + dt (...) - damping d(q, q*) - drag (q* - q),   q* for q+ in (...),
+//     A (v+ - g) = M (v - g) + dt (...) - damping d(q, q*) - drag (q* - q),   q* for q+ in (...),
 //     A = M + theta dt (theta dt (K + T) + damping K + drag),
 // K: the stiffness at q* that rates of strain see (Gauss-Newton: positive semi-definite, blind to
 // rigid motions); T: that of stretched strings, with the tensions at q where they are above 0. A is
@@ -31,7 +31,7 @@
 #include "math/rotation.h"
 #include "math/vec3.h"
 
-enum { WIDTH = 8 };
+enum { WIDTH = FIL_CORDE_WIDTH };
 static const double far_away = 1e60; // m: what moves by more in a step has no energy in doubles
 
 size_t fil_corde_matrix_size(const FilRod *rod) {
@@ -103,6 +103,10 @@ static FilCordeEdge scale_edge(const FilCordeEdge *edge, double stretch, double 
 static void find_edge_damping(const FilRod *rod, int j, double dt, double damping[2]) {
     const FilCorde *corde = rod->data;
     const FilCordeEdge *edge = &corde->edges[j];
+    damping[0] = damping[1] = rod->damping;
+    if (rod->theta >= 1.0) {
+        return;
+    }
     double mass = 0.5 * rod->sections[j].mass * edge->length;
     double square[2] = {edge->stretch / (edge->length * mass),
                         edge->couple * edge->length / corde->inertia[2 * j + 2]};
@@ -184,7 +188,7 @@ static void subtract_change(const FilRod *rod, double dt, const double *r, const
 static void place_shift(const FilRod *rod, double dt, const double *velocity) {
     FilCorde *corde = rod->data;
     double theta = rod->theta;
-    const double *v = corde->v + 3 * (size_t)corde->first;
+    const double *v = (is_explicit(rod) ? corde->v : corde->kicked) + 3 * (size_t)corde->first;
     double *x = corde->shift + 3 * (size_t)corde->first;
     for (int k = 0; k < rod->dof_count; k++) {
         x[k] = dt * ((1.0 - theta) * v[k] + theta * velocity[k]);
@@ -216,7 +220,7 @@ static void add_impulse(const FilRod *rod, double impulse, bool fresh) {
     }
 }
 
-static void prepare_explicit(FilRod *rod, double dt, double *rhs) {
+static void prepare_explicit(FilRod *rod, double dt, const double *guess) {
     FilCorde *corde = rod->data;
     add_impulse(rod, dt, true);
     if (rod->damping > 0.0) {
@@ -225,8 +229,10 @@ static void prepare_explicit(FilRod *rod, double dt, double *rhs) {
     }
     for (int k = 0; k < rod->dof_count; k++) {
         int block = corde->first + k / 3, full = 3 * corde->first + k;
-        corde->A[k] = 1.0 / (corde->inertia[block] + dt * corde->drag[block]);
-        rhs[k] = corde->inertia[block] * corde->v[full] + corde->force[full];
+        const double inertia = corde->inertia[block] + dt * corde->drag[block];
+        corde->A[k] = 1.0 / inertia;
+        corde->left[k] =
+            inertia * guess[k] - corde->inertia[block] * corde->v[full] - corde->force[full];
     }
 }
 
@@ -276,8 +282,9 @@ static void linearise(FilRod *rod, double dt) {
     corde->q = q;
 }
 
-static void prepare_implicit(FilRod *rod, double dt, const double *guess, double *rhs) {
+static void prepare_implicit(FilRod *rod, double dt, const double *guess) {
     FilCorde *corde = rod->data;
+    fil_corde_lean(rod, dt);
     place_shift(rod, dt, guess);
     linearise(rod, dt);
     for (int k = 0; k < rod->dof_count; k++) {
@@ -285,25 +292,32 @@ static void prepare_implicit(FilRod *rod, double dt, const double *guess, double
         corde->A[(size_t)(WIDTH + 1) * (size_t)k] +=
             corde->inertia[block] + rod->theta * dt * corde->drag[block];
     }
-    fil_band_multiply(rod->dof_count, WIDTH, corde->A, guess, rhs);
     for (int k = 0; k < rod->dof_count; k++) {
         int block = corde->first + k / 3, full = 3 * corde->first + k;
-        rhs[k] += corde->inertia[block] * (corde->v[full] - guess[k]) + corde->force[full] -
-                  corde->drag[block] * corde->shift[full];
+        corde->left[k] = corde->inertia[block] * (guess[k] - corde->kicked[full]) -
+                         corde->force[full] + corde->drag[block] * corde->shift[full];
     }
+    memcpy(corde->guess + 3 * (size_t)corde->first, guess, sizeof(double) * (size_t)rod->dof_count);
+    corde->ready = true;
     if (fil_band_factor(rod->dof_count, WIDTH, corde->A) != 0) {
-        rhs[0] = (double)NAN; // the step leaves the range of numbers, and is refused
+        corde->left[0] = (double)NAN; // the step leaves the range of numbers, and is refused
     }
+}
+
+void fil_corde_get_rest(const FilRod *rod, double *rest) {
+    const FilCorde *corde = rod->data;
+    memcpy(rest, corde->left, sizeof(double) * (size_t)rod->dof_count);
 }
 
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
     const FilCorde *corde = rod->data;
+    const double *now = corde->v + 3 * (size_t)corde->first;
     if (is_explicit(rod)) {
-        prepare_explicit(rod, dt, rhs);
+        prepare_explicit(rod, dt, guess != NULL ? guess : now);
     } else {
-        const double *now = corde->v + 3 * (size_t)corde->first;
-        prepare_implicit(rod, dt, guess != NULL ? guess : now, rhs);
+        prepare_implicit(rod, dt, guess != NULL ? guess : now);
     }
+    (void)rhs; // there is get_rest()
     return 0.0;
 }
 
@@ -311,6 +325,7 @@ void fil_corde_solve(const FilRod *rod, double *x) {
     const FilCorde *corde = rod->data;
     if (!is_explicit(rod)) {
         fil_band_solve(rod->dof_count, WIDTH, corde->A, x);
+        memcpy(corde->solution, x, sizeof(double) * (size_t)rod->dof_count);
         return;
     }
     for (int k = 0; k < rod->dof_count; k++) {
@@ -343,20 +358,84 @@ static double find_largest(const double *x, int count) {
     return largest;
 }
 
+static void pull_edge(const FilCorde *corde, const double *r, const double *q, double e[3],
+                      double R[9], double pull[3]) {
+    double n[3], torque[3];
+    find_edge(r, 0, e);
+    fil_rotation_from_quaternion(q + 4, R);
+    for (int k = 0; k < 3; k++) {
+        n[k] = R[3 * k];
+    }
+    fil_corde_edge_gradient(&corde->edges[0], e, n, pull, torque);
+}
+
+// The impulse that the first edge carries in a step, before it is taken, as its equations have it:
+// at the guess, and linearly from there. Where both ends are held no
+// other balance tells it.
+static void find_first_pull(const FilRod *rod, double dt, const double *velocity) {
+    const FilCorde *corde = rod->data;
+    const double step = rod->theta * dt, *v = velocity - 3 * (ptrdiff_t)corde->first;
+    double e0[3], e1[3], R0[9], R1[9], before[3], damping[2], viscous[3], torque[3], more[3];
+    double way[6] = {0.0}, *pull = corde->pull;
+    FilCordeEdgeHessian hessian;
+    if (corde->first <= 1 || corde->last > 2 * rod->element_count) {
+        return;
+    }
+    pull_edge(corde, corde->r, corde->q, e0, R0, before);
+    pull_edge(corde, corde->guess_r, corde->guess_q, e1, R1, pull);
+    find_edge_damping(rod, 0, dt, damping);
+    FilCordeEdge edge = scale_edge(&corde->edges[0], damping[0], damping[1]);
+    fil_corde_edge_change(&edge, (const double *const[2]){e0, e1}, (const double *const[2]){R0, R1},
+                          viscous, torque);
+    for (int k = 0; k < 6; k++) { // of the frame and of the second node
+        const bool is_free = 2 + k / 3 <= corde->last;
+        way[k] = is_free ? step * (v[6 + k] - corde->guess[6 + k]) : 0.0;
+    }
+    const double tension = step * fmax(0.0, find_tension(&corde->edges[0], e0));
+    edge = scale_edge(&corde->edges[0], step + damping[0], step + damping[1]);
+    fil_corde_edge_stiffness(&edge, e1, tension, &hessian);
+    fil_apply3(hessian.ee, way + 3, more);
+    for (int k = 0; k < 3; k++) {
+        pull[k] = step * pull[k] + (dt - step) * before[k] + viscous[k] + more[k];
+    }
+    fil_apply3(hessian.ew, way, more);
+    fil_add3(1.0, more, pull);
+}
+
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
     FilCorde *corde = rod->data;
+    const size_t blocks = (size_t)fil_corde_block_count(rod);
+    const bool known = corde->ready;
+    const double kinetic = known ? fil_corde_kinetic(rod) : 0.0;
+    const double elastic = known ? fil_corde_elastic(rod) : 0.0;
+    if (!known) {
+        memcpy(corde->kicked, corde->v, sizeof(double) * 3 * blocks);
+    } else {
+        memcpy(corde->start_r, corde->r, sizeof(double) * 3 * ((size_t)rod->element_count + 1));
+        find_first_pull(rod, dt, velocity);
+        memcpy(corde->before, corde->v, sizeof(double) * 3 * blocks);
+        memset(corde->load, 0, sizeof(double) * 3 * blocks);
+        fil_corde_add_loads(rod, corde->load);
+    }
     place_shift(rod, dt, velocity);
     move_all(rod);
+    fil_corde_forget(rod);
     for (int b = 0; b < fil_corde_block_count(rod); b++) {
         bool is_free = b >= corde->first && b <= corde->last;
         for (int k = 3 * b; k < 3 * b + 3; k++) {
             corde->v[k] = is_free ? velocity[k - 3 * corde->first] : corde->shift[k] / dt;
         }
     }
+    corde->gained = known && fil_corde_recover(rod, dt, velocity, kinetic, elastic);
     rod->state[0] += dt;
     if (!(find_largest(corde->shift, 3 * fil_corde_block_count(rod)) < far_away)) {
         rod->state[0] = (double)NAN; // a step that leaves the range of numbers is refused
     }
+}
+
+bool fil_corde_gained(const FilRod *rod) {
+    const FilCorde *corde = rod->data;
+    return corde->gained;
 }
 
 // --- the longest step ----------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 //     sliding: without the ghost's and the two parts of x0 across the axis of the pose.
 // The unknown of a sliding end is its way along the axis.
 
+#include "bulk.h"
 #include "der_energy.h"
 #include "rod.h"
 
@@ -50,16 +51,21 @@ typedef struct FilNodal {
     double *step_inertia, *step_drag; // [full_count] kg or kg m^2, kg/s
     double *weight;                   // [full_count] of squares in the residual; 0 where held
     int passes;                       // how often tensions were foretold in this step
-    double *tension;  // [edge_count] N: what the Hessian takes for that of the anchor
-    double *kicked;   // [full_count]: the velocity the step begins with
-    double *push;     // [full_count] N, N m: what does not change in the step
-    double *pulls;    // [edge_count][4]: gradient by the edges' variables
-    double *gradient; // [full_count]
-    double *work;     // [full_count]
-    double *rest;     // [dof_count]: A v+ - rhs
-    double relative;  // its size
-    double *scratch;  // [edge_count + 1][16]
-    double *band;     // [full_count][width + 1], see fil_band_room()
+    double *tension;    // [edge_count] N: what the Hessian takes for that of the anchor
+    double *kicked;     // [full_count]: the velocity the step begins with
+    double *lean;       // [edge_count + 1][3]: what the velocities of nodes are changed by
+    double *load;       // [full_count] N, N m: gravity and loads
+    double *ghost_pull; // [2][3] N: gradient by the vectors of the ghosts
+    double *ghost_push; // [2][3] N: that of the beginning, by its part in the step
+    bool gained;        // the last step left more energy than there was
+    double *push;       // [full_count] N, N m: what does not change in the step
+    double *pulls;      // [edge_count][4]: gradient by the edges' variables
+    double *gradient;   // [full_count]
+    double *work;       // [full_count]
+    double *rest;       // [dof_count]: A v+ - rhs
+    double relative;    // its size
+    double *scratch;    // [edge_count + 1][16]
+    double *band;       // [full_count][width + 1], see fil_band_room()
     const FilDerKernels *kernels;
 } FilNodal;
 
@@ -108,6 +114,7 @@ void fil_nodal_tip_reaction(const FilRod *rod, const FilRodPast *past, double fo
 FilStatus fil_nodal_check_natural(const FilRod *rod, int element, const double kappa[3],
                                   FilError *error);
 double fil_nodal_largest_step(const FilRod *rod);
+bool fil_nodal_gained(const FilRod *rod);
 void fil_nodal_refresh(FilRod *rod);
 
 // --- among the files nodal*.c --------------------------------------------------------------------
@@ -178,9 +185,23 @@ void fil_nodal_torque_hessian(const FilRod *rod, const FilNodalSection *section,
 /// Leave out what ghost edges do: it is given.
 void fil_nodal_let_ghosts(const FilRod *rod, const FilNodalSection *section, FilNodalTurn *turn);
 
-/// The velocity of the state after the gyroscopic forces of a step `dt`, in nodal->kicked
-/// (nodal_gyro.c).
-void fil_nodal_kick(const FilRod *rod, double dt);
+/// The velocity v of a shape becomes that after the gyroscopic forces of the time h (nodal_gyro.c).
+void fil_nodal_kick(const FilRod *rod, double time, double h, const FilShape *shape, double *v);
+
+// What the end of a step needs to know of its beginning (nodal_recover.c).
+typedef struct FilNodalStart {
+    double kinetic, elastic; // J
+    FilBulk bulk;            // of a free rod at the end
+    FilTwistPair momentum;   // about its centre there
+} FilNodalStart;
+
+/// Make nodal->kicked lean as the scheme wants it: after fil_nodal_kick().
+void fil_nodal_lean(const FilRod *rod, double dt);
+/// Before nodal->v is that of the end; the end is nodal->trial.
+void fil_nodal_measure(const FilRod *rod, FilNodalStart *start);
+/// nodal->v, the mean velocity of the step, becomes that of its end. Returns whether the rod has
+/// more energy than it can have.
+bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStart *start);
 
 /// Half-bandwidth: 10 or 8.
 static inline int fil_nodal_width(const FilNodal *nodal) {
@@ -205,7 +226,7 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .axial_rates = axial, .momentum = fil_nodal_momentum,                                     \
         .body_wrench = fil_nodal_body_wrench, .tip_reaction = fil_nodal_tip_reaction,             \
         .mass = fil_nodal_mass, .check_natural = natural, .largest_step = fil_nodal_largest_step, \
-        .refresh = fil_nodal_refresh,                                                             \
+        .gained = fil_nodal_gained, .refresh = fil_nodal_refresh,                                 \
     }
 
 #endif

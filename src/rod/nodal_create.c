@@ -101,6 +101,10 @@ static FilStatus allocate(FilRod *rod, FilNodal *nodal) {
     nodal->trial_velocity = FIL_NEW_ZEROED(arena, double, full);
     nodal->kicked = FIL_NEW_ZEROED(arena, double, full);
     nodal->push = FIL_NEW_ZEROED(arena, double, full);
+    nodal->load = FIL_NEW_ZEROED(arena, double, full);
+    nodal->ghost_pull = FIL_NEW_ZEROED(arena, double, 6);
+    nodal->ghost_push = FIL_NEW_ZEROED(arena, double, 6);
+    nodal->lean = FIL_NEW_ZEROED(arena, double, 3 * (size_t)(n + 1));
     nodal->pulls = FIL_NEW_ZEROED(arena, double, 4 * (size_t)n);
     nodal->gradient = FIL_NEW_ZEROED(arena, double, full);
     nodal->work = FIL_NEW_ZEROED(arena, double, full);

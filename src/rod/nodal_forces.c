@@ -52,7 +52,9 @@ void fil_nodal_pull(const FilNodal *nodal, const FilShape *shape, const FilSprin
     nodal->kernels->gradient(n, shape, springs, g);
     for (int end = 0; end < 2; end++) { // the vector of a ghost edge is given
         for (int k = 0; k < 3 && nodal->ghosts[end] == 1; k++) {
-            g[4 * (ptrdiff_t)(end == 0 ? 0 : n - 1) + k] = 0.0;
+            double *pull = &g[4 * (ptrdiff_t)(end == 0 ? 0 : n - 1) + k];
+            nodal->ghost_pull[3 * end + k] = *pull;
+            *pull = 0.0;
         }
     }
     for (int k = 0; k < 3; k++) {

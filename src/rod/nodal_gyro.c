@@ -10,20 +10,21 @@
 // This is M v' = G v with G = sum of E^T c [t]x E, E v = v_b - v_a: antisymmetric. It does no work
 // and it may be fast, c dt / mass > 1 where edges are shorter than the rod is thick. As a force in
 // the step it would be unstable (explicit) or would take the symmetry of A (implicit). So it is
-// done before the step, at the shape where the step begins, by Cayley's transform
-//     M (v* - v) = dt G (v* + v) / 2,
+// done half before the step, at the shape where it begins, and half after it, at that where it
+// ends, each by Cayley's transform
+//     M (v* - v) = h G (v* + v) / 2,    h = dt / 2,
 // which keeps momentum and kinetic energy to round-off for any dt; the step goes on from v*. It
-// keeps the angular momentum, that of the spins included, to first order in dt.
+// keeps the angular momentum, that of the spins included, to second order in dt.
 //
 // With u = (v* + v) / 2 and W the inverse masses (0 for a node that is held, along its axis alone
-// for an end that slides) it is (1 - dt/2 W G) u = v, block tridiagonal, blocks of 3 x 3. All its
+// for an end that slides) it is (1 - h/2 W G) u = v, block tridiagonal, blocks of 3 x 3. All its
 // leading parts are regular (W G has imaginary eigenvalues), so that it needs no pivoting.
 #include <string.h>
 
 #include "math/vec3.h"
 #include "nodal.h"
 
-// dt/2 W of node i, as a factor of the axis that it may move along, or of all directions.
+// h/2 W of node i, as a factor of the axis that it may move along, or of all directions.
 typedef struct Mobility {
     double factor;
     const double *axis; // NULL: all directions
@@ -47,7 +48,7 @@ static Mobility find_mobility(const FilRod *rod, int i, double half_dt, double a
     return mobility;
 }
 
-// out = dt/2 W c [t]x.
+// out = h/2 W c [t]x.
 static void fill_block(Mobility mobility, double c, const double t[3], double out[9]) {
     c *= mobility.factor;
     if (mobility.axis == NULL) {
@@ -78,29 +79,30 @@ static void invert(const double m[9], double out[9]) {
 }
 
 // c of edge j; 0 beyond the ends.
-static double find_coupling(const FilNodal *nodal, int j) {
+static double find_coupling(const FilNodal *nodal, const FilShape *shape, const double *v, int j) {
     if (j < 0 || j >= nodal->edge_count) {
         return 0.0;
     }
-    double length = nodal->start.edges[j].length;
-    return nodal->inertia[j] * nodal->v[4 * (ptrdiff_t)j + 3] / (length * length);
+    double length = shape->edges[j].length;
+    return nodal->inertia[j] * v[4 * (ptrdiff_t)j + 3] / (length * length);
 }
 
 // Eliminate node i: u_i = y_i - P_i u_(i+1), with P_i and y_i at rows + 16 i.
-static void eliminate(const FilRod *rod, int i, Mobility mobility, double *rows) {
+static void eliminate(const FilRod *rod, const FilShape *shape, const double *v, int i,
+                      Mobility mobility, double *rows) {
     const FilNodal *nodal = rod->data;
-    const FilEdge *edges = nodal->start.edges;
+    const FilEdge *edges = shape->edges;
     double before[9] = {0.0}, after[9] = {0.0}, pivot[9], inverse[9], change[9], y[3], *row = rows;
     row += 16 * (ptrdiff_t)i;
-    fil_copy3(nodal->v + 4 * (ptrdiff_t)i, y);
+    fil_copy3(v + 4 * (ptrdiff_t)i, y);
     if (i < nodal->edge_count) {
-        fill_block(mobility, find_coupling(nodal, i), edges[i].t, after);
+        fill_block(mobility, find_coupling(nodal, shape, v, i), edges[i].t, after);
     }
     for (int k = 0; k < 9; k++) {
         pivot[k] = (k % 4 == 0 ? 1.0 : 0.0) - after[k];
     }
     if (i > 0) {
-        fill_block(mobility, find_coupling(nodal, i - 1), edges[i - 1].t, before);
+        fill_block(mobility, find_coupling(nodal, shape, v, i - 1), edges[i - 1].t, before);
         fil_multiply3(before, row - 16, change);
         for (int k = 0; k < 9; k++) {
             pivot[k] -= before[k] + change[k];
@@ -114,25 +116,24 @@ static void eliminate(const FilRod *rod, int i, Mobility mobility, double *rows)
     fil_apply3(inverse, y, row + 9);
 }
 
-static bool spins(const FilNodal *nodal) {
+static bool spins(const FilNodal *nodal, const double *v) {
     for (int j = 0; nodal->stride == 4 && j < nodal->edge_count; j++) {
-        if (find_coupling(nodal, j) != 0.0) {
+        if (nodal->inertia[j] * v[4 * (ptrdiff_t)j + 3] != 0.0) {
             return true;
         }
     }
     return false;
 }
 
-void fil_nodal_kick(const FilRod *rod, double dt) {
+void fil_nodal_kick(const FilRod *rod, double time, double h, const FilShape *shape, double *v) {
     const FilNodal *nodal = rod->data;
-    memcpy(nodal->kicked, nodal->v, sizeof(double) * (size_t)nodal->full_count);
-    if (!spins(nodal)) {
+    if (!spins(nodal, v)) {
         return;
     }
     double axes[2][3], u[3] = {0.0};
-    fil_nodal_axes(rod, rod->state[0], axes);
+    fil_nodal_axes(rod, time, axes);
     for (int i = 0; i <= nodal->edge_count; i++) {
-        eliminate(rod, i, find_mobility(rod, i, 0.5 * dt, axes), nodal->scratch);
+        eliminate(rod, shape, v, i, find_mobility(rod, i, 0.5 * h, axes), nodal->scratch);
     }
     for (int i = nodal->edge_count; i >= 0; i--) {
         const double *row = nodal->scratch + 16 * (ptrdiff_t)i;
@@ -141,7 +142,7 @@ void fil_nodal_kick(const FilRod *rod, double dt) {
         fil_subtract3(row + 9, next, u);
         for (int k = 0; k < 3; k++) {
             ptrdiff_t at = 4 * (ptrdiff_t)i + k;
-            nodal->kicked[at] = 2.0 * u[k] - nodal->v[at];
+            v[at] = 2.0 * u[k] - v[at];
         }
     }
 }

@@ -20,8 +20,9 @@
 // Frames. Turns of edges are counted from the shape where the step was last linearised: there, and
 // only there, the derivatives of der_energy.c are those of a function of v+, the merit.
 //
-// Gyroscopic forces of spinning edges act before the step (nodal_gyro.c): v above is what they make
-// of the velocity of the state.
+// Gyroscopic forces of spinning edges act before the step and after it (nodal_gyro.c), and what
+// turns is not what implicit Euler takes it for (nodal_recover.c): v above is what both make of the
+// velocity of the state, and v+ becomes a velocity of the state by them.
 //
 // Twist without inertia (quasistatic_twist): the turns' part of the equations becomes grad U = 0,
 // and a tiny inertia, which pulls to rest, keeps free spin determined.
@@ -108,6 +109,7 @@ static void begin_step(FilRod *rod, double dt) {
     int full = nodal->full_count;
     memset(nodal->push, 0, sizeof(double) * (size_t)full);
     fil_nodal_add_loads(rod, nodal->push);
+    memcpy(nodal->load, nodal->push, sizeof(double) * (size_t)full);
     double explicit_part = 1.0 - rod->theta, theta = stretch_theta(rod, dt);
     if (explicit_part > 0.0) {
         double part = (1.0 - theta) / explicit_part;
@@ -121,6 +123,9 @@ static void begin_step(FilRod *rod, double dt) {
             nodal->push[k] -= explicit_part * nodal->work[k];
         }
     }
+    for (int k = 0; k < 6; k++) {
+        nodal->ghost_push[k] = explicit_part > 0.0 ? explicit_part * nodal->ghost_pull[k] : 0.0;
+    }
     for (int j = 0; rod->quasistatic_twist && j < nodal->edge_count; j++) {
         double *push = nodal->push + 4 * (ptrdiff_t)j + 3;
         *push = rod->theta *
@@ -128,7 +133,9 @@ static void begin_step(FilRod *rod, double dt) {
     }
     set_springs(rod, dt, theta);
     set_inertia(rod, dt);
-    fil_nodal_kick(rod, dt);
+    memcpy(nodal->kicked, nodal->v, sizeof(double) * (size_t)full);
+    fil_nodal_kick(rod, rod->state[0], 0.5 * dt, &nodal->start, nodal->kicked);
+    fil_nodal_lean(rod, dt);
     fil_nodal_copy(nodal, &nodal->start, &nodal->anchor);
     for (int j = 0; j < nodal->edge_count; j++) {
         const FilEdgeSpring *spring = &nodal->step_stretch[j];
@@ -322,9 +329,7 @@ double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rh
     bool first = guess == NULL;
     if (first) {
         begin_step(rod, dt);
-        double axes[2][3];
-        fil_nodal_axes(rod, rod->state[0] + dt, axes);
-        fil_nodal_gather(rod, axes, nodal->kicked, nodal->anchor_velocity);
+        fil_nodal_get_velocity(rod, nodal->anchor_velocity);
         guess = nodal->anchor_velocity;
     }
     double relative = fil_nodal_residual(rod, dt, guess);
@@ -335,14 +340,11 @@ double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rh
     double *band = nodal->band + (ptrdiff_t)nodal->first * (width + 1);
     for (int part = FIL_HESSIAN_FULL; part <= FIL_HESSIAN_STRESSFREE; part++) {
         fill_matrix(rod, dt, (FilHessianPart)part);
-        fil_band_multiply(n, width, band, nodal->anchor_velocity, rhs);
         if (fil_band_factor(n, width, band) == 0) {
             break;
         }
     }
-    for (int k = 0; k < n; k++) {
-        rhs[k] -= nodal->rest[k];
-    }
+    (void)rhs; // there is get_rest()
     return relative;
 }
 
@@ -407,18 +409,22 @@ static void set_velocity(FilRod *rod, double dt, double axes[2][3], const FilSha
     }
 }
 
+bool fil_nodal_gained(const FilRod *rod) {
+    const FilNodal *nodal = rod->data;
+    return nodal->gained;
+}
+
 void fil_nodal_advance(FilRod *rod, double dt, const double *velocity) {
     FilNodal *nodal = rod->data;
+    const FilShape *end = &nodal->trial;
     double axes[2][3];
-    ensure_begun(rod, dt);
-    const FilShape *end = &nodal->anchor;
-    if (!nodal->anchored || !same(velocity, nodal->anchor_velocity, rod->dof_count) ||
-        nodal->tried) {
-        try_velocity(rod, dt, velocity);
-        end = &nodal->trial;
-    }
+    FilNodalStart start;
+    (void)fil_nodal_residual(rod, dt, velocity);
+    fil_nodal_measure(rod, &start);
     fil_nodal_axes(rod, rod->state[0] + dt, axes);
     set_velocity(rod, dt, axes, end, velocity);
+    fil_nodal_scatter(rod, axes, velocity, nodal->work);
+    nodal->gained = fil_nodal_recover(rod, dt, end, &start);
     fil_nodal_copy(nodal, end, &nodal->start);
     fil_nodal_store(nodal);
     rod->state[0] += dt;

@@ -84,6 +84,7 @@ struct FilRod {
     // past_dt; 0: there was none
     double past_dt;
     unsigned past_revision;
+    int linearisations;    // of a step that is linear: 0 and 1 are one
     FilStatus step_status; // of the last step in fil_rods_step()
 };
 
@@ -126,8 +127,9 @@ struct FilRodTable {
     void (*adopt)(FilRod *rod, const FilRod *from);
 
     // Place and factor A at the present state, linearised at the velocity `guess` (NULL: the
-    // present one), and write rhs. Returns the residual |A guess - rhs| of the nonlinear step,
-    // relative to the terms in it (0 for a model whose step is linear, and without a guess).
+    // present one), and write rhs, unless there is get_rest(). Returns the residual |A guess - rhs|
+    // of the nonlinear step, relative to the terms in it (0 for a model whose step is linear, and
+    // without a guess).
     double (*prepare)(FilRod *rod, double dt, const double *guess, double *rhs);
     // The residual that prepare() would return for this velocity, without A. NULL: ask prepare().
     double (*residual)(FilRod *rod, double dt, const double *velocity);
@@ -142,6 +144,8 @@ struct FilRodTable {
     // where that is not worth it, or not possible. NULL: never.
     bool (*correct)(FilRod *rod, double dt, const double *velocity, const double *push,
                     double *rhs);
+    // Whether the last advance() had to leave the rod more energy than it had and got. NULL: never.
+    bool (*gained)(const FilRod *rod);
     // How far the rod turns in the step that was prepared, rad: its velocity terms matter as the
     // square of that. NULL: it has none outside A.
     double (*turn)(const FilRod *rod);

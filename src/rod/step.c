@@ -26,6 +26,8 @@
 #include "math/vector.h"
 
 enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12 };
+enum { MAX_WORK = 1000 };             // iterations of a step in parts
+enum { MORE_LINEARISATIONS = 3 };     // of its parts, where they are linear
 static const double most_gain = 2e-3; // of the kinetic energy, in a step
 // rad: how far a rod turns in a step that does not gain more; hair, clamped at its root alone, is
 // damped by its elasticity
@@ -209,6 +211,10 @@ void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
         double gap = find_trial(rod, dt);
         if (rod->table->merit == NULL) {
             memcpy(rod->velocity, rod->trial, bytes);
+            if (info->iterations < rod->linearisations && fil_all_finite(rod->velocity, n)) {
+                info->residual = rod->table->prepare(rod, dt, rod->velocity, rod->rhs);
+                continue;
+            }
             info->converged = gap <= hold_tolerance && info->residual == 0.0;
             info->residual = fmax(gap, info->residual);
             return;
@@ -329,9 +335,10 @@ static FilStatus step_once(FilRod *rod, double dt, FilRodStepInfo *info, FilErro
     FilRodStepInfo part;
     fil_rod_find_velocity(rod, dt, &part);
     FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, error);
+    bool gained = status == FIL_OK && rod->table->gained != NULL && rod->table->gained(rod);
     info->iterations += part.iterations;
     info->residual = fmax(info->residual, part.residual);
-    info->converged = info->converged && part.converged && status == FIL_OK;
+    info->converged = info->converged && part.converged && status == FIL_OK && !gained;
     return status;
 }
 
@@ -401,6 +408,38 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
     return FIL_OK;
 }
 
+// The same for a model that knows when it gained energy, and whose step of `dt` did not converge.
+// Steps that are linear are linearised again at what they led to; what is still not sound is taken
+// in parts. After so many iterations the rest of the step is taken at once, as it comes.
+static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *info,
+                                     FilError *error) {
+    const double time = rod->state[0];
+    const int depth = rod->table->merit == NULL ? 0 : 1;
+    fil_rod_get_state(rod, rod->origin);
+    for (Parts parts = {.depth = depth, .left = 1 << depth}; parts.left > 0;) {
+        FilRodStepInfo part = {.converged = true};
+        const bool tired = info->iterations >= MAX_WORK;
+        const bool last = tired || parts.depth == MAX_DEPTH;
+        const double length = ldexp(tired ? dt * parts.left : dt, -parts.depth);
+        const FilStatus status = step_once(rod, length, &part, error);
+        const bool stands = status == FIL_OK && (part.converged || last);
+        info->iterations += part.iterations;
+        if (!stands && last) {
+            FIL_TRY(give_up(rod, FIL_OK));
+            return fail_step(rod, dt, error);
+        }
+        if (!stands && status == FIL_OK) {
+            FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
+        }
+        info->residual = stands ? fmax(info->residual, part.residual) : info->residual;
+        info->converged = info->converged && (part.converged || !stands);
+        count_part(&parts, stands);
+        parts.left = tired ? 0 : parts.left;
+    }
+    rod->state[0] = time + dt;
+    return FIL_OK;
+}
+
 FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
     FilRodStepInfo unused = {0};
     FilRodStepInfo *result = info != NULL ? info : &unused;
@@ -408,16 +447,25 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     FIL_TRY(fil_rod_check_step(rod, dt, error));
     result->converged = true;
     FilStatus status = step_once(rod, dt, result, error);
+    const bool knows = rod->table->gained != NULL;
     bool hair = rod->root_end.kind == FIL_END_CLAMPED && rod->tip_end.kind == FIL_END_FREE;
     double limit = hair ? harmless_hair : harmless;
-    if (!keeps_energy(rod) || (status == FIL_OK && rod->table->turn(rod) <= limit)) {
+    if (knows ? status == FIL_OK && result->converged
+              : !keeps_energy(rod) || (status == FIL_OK && rod->table->turn(rod) <= limit)) {
         return status;
     }
     if (status == FIL_OK) {
         FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
     }
-    *result = (FilRodStepInfo){.converged = true};
-    return step_in_parts(rod, dt, result, error);
+    if (!knows) {
+        *result = (FilRodStepInfo){.converged = true};
+        return step_in_parts(rod, dt, result, error);
+    }
+    *result = (FilRodStepInfo){.iterations = result->iterations, .converged = true};
+    rod->linearisations = MORE_LINEARISATIONS;
+    status = step_in_sound_parts(rod, dt, result, error);
+    rod->linearisations = 1;
+    return status;
 }
 
 typedef struct Batch {

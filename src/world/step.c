@@ -202,7 +202,15 @@ static bool may_gain(const FilBody *body) {
         return false;
     }
     const FilRod *rod = body->self;
-    return rod->root_end.motion == NULL && rod->tip_end.motion == NULL && rod->growth == 0.0;
+    return rod->table->gained == NULL && rod->root_end.motion == NULL &&
+           rod->tip_end.motion == NULL && rod->growth == 0.0;
+}
+
+// Other rods know.
+static bool knows_gain(const FilBody *body) {
+    const FilRod *rod = body->self;
+    return body->kind == FIL_BODY_ROD && body->island == 0 && rod->table->gained != NULL &&
+           rod->table->gained(rod);
 }
 
 static double energy_of(const FilBody *body, double *kinetic) {
@@ -231,7 +239,7 @@ static void measure_range(void *context, int first, int last) {
 // kinetic energy. Overlaps are taken out after it: what that costs is not counted.
 static bool did_gain(const FilBody *body, const FilWorldTry *step, double before) {
     if (!may_gain(body)) {
-        return false;
+        return knows_gain(body);
     }
     double kinetic, now = energy_of(body, &kinetic), work = 0.0;
     if (body->touched) {

@@ -1,0 +1,338 @@
+// nodal_recover.c - from the mean velocity of a step to that of its end, for rods of nodes and
+// edges.
+//
+// A step begins with velocities that lean as implicit Euler wants them, and ends with that taken
+// out of the velocity V that it was solved for, and with the couples that the forces of edges lack
+// (turning.c). Where the rod is free and nothing touches it, the rigid motion (bulk.c) follows that
+// makes both momenta exactly those of the start and of what acted from outside, loads and drag.
+//
+// Energy. What the step may leave as kinetic energy is
+//     T + U - U+ + W,    W = dt loads . V + (what is left of the equations) . V,
+// where the last one is the work of contacts and of what holds the ends. Implicit Euler loses
+// |V - v|^2 / 2 and the squares of what strains change by, so that there is room for the
+// corrections. Where there is not, a free rod keeps its rigid part, which has the least energy for
+// its momentum, and less of the rest; another one less of the
+// corrections, and of V at last. If there is still too much, then the step gained, because it
+// passed over a hill of the elastic energy: it does not stand.
+#include <string.h>
+
+#include "math/vec3.h"
+#include "nodal.h"
+#include "turning.h"
+
+static const double round_off = 1e-12; // of the energies: what may be too much
+static const double tolerance = 1e-11; // and what a step may gain
+static const double converged = 1e-10; // residual of a step without contacts
+static const double at_rest = 1e-13;   // of forces times length: what round-off does at rest
+
+static bool is_free_node(const FilNodal *nodal, int i) {
+    return nodal->stride * i >= nodal->first && nodal->stride * i + 3 <= nodal->last;
+}
+
+// Whether an unknown is given, in part where it is one of an end that slides.
+static bool is_held(const FilRod *rod, int k) {
+    const FilNodal *nodal = rod->data;
+    return k < nodal->first + (rod->root_end.kind == FIL_END_SLIDING) ||
+           k >= nodal->last - (rod->tip_end.kind == FIL_END_SLIDING);
+}
+
+static bool is_free(const FilRod *rod) {
+    return rod->root_end.kind == FIL_END_FREE && rod->tip_end.kind == FIL_END_FREE;
+}
+
+static double *node_of(const FilNodal *nodal, double *full, int i) {
+    return full + (ptrdiff_t)nodal->stride * i;
+}
+
+// --- turning -------------------------------------------------------------------------------------
+
+// For velocities of nodes; what they change by is nodal->lean.
+static FilTurning see_turning(const FilRod *rod, double dt, const double *v) {
+    const FilNodal *nodal = rod->data;
+    const int first = nodal->ghosts[0], last = nodal->edge_count - nodal->ghosts[1];
+    return (FilTurning){
+        .count = last - first + 1,
+        .mass_step = 1,
+        .rate_step = nodal->stride,
+        .mass = nodal->mass + first,
+        .rate = v + (ptrdiff_t)nodal->stride * first,
+        .from = nodal->start.x + 3 * (ptrdiff_t)first,
+        .held = {rod->root_end.kind != FIL_END_FREE, rod->tip_end.kind != FIL_END_FREE},
+        .dt = dt,
+        .factor = 2.0 * rod->theta - 1.0,
+        .change = nodal->lean + 3 * (ptrdiff_t)first,
+    };
+}
+
+void fil_nodal_lean(const FilRod *rod, double dt) {
+    const FilNodal *nodal = rod->data;
+    const FilTurning turning = see_turning(rod, dt, nodal->v);
+    if (turning.factor == 0.0) {
+        return;
+    }
+    fil_turning_lean(&turning);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        if (is_free_node(nodal, i)) {
+            fil_add3(1.0, nodal->lean + 3 * (ptrdiff_t)i, node_of(nodal, nodal->kicked, i));
+        }
+    }
+}
+
+// nodal->lean: the velocity of the end less V, but for the rigid part of a free rod.
+static void find_change(const FilRod *rod, double dt, const FilShape *end) {
+    const FilNodal *nodal = rod->data;
+    FilTurning turning = see_turning(rod, dt, nodal->v);
+    if (turning.factor == 0.0) {
+        memset(nodal->lean, 0, sizeof(double) * 3 * (size_t)(nodal->edge_count + 1));
+        return;
+    }
+    turning.to = end->x + 3 * (ptrdiff_t)nodal->ghosts[0];
+    fil_turning_straighten(&turning);
+    fil_turning_add_couples(&turning, nodal->pulls + 4 * (ptrdiff_t)nodal->ghosts[0], 4,
+                            rod->theta * dt);
+}
+
+// --- work and energy -----------------------------------------------------------------------------
+
+static double find_elastic(const FilNodal *nodal, const FilShape *shape) {
+    double sum = 0.0;
+    for (int j = 0; j < nodal->edge_count; j++) {
+        sum += fil_stretch_energy(&shape->edges[j], &nodal->stretch[j]);
+    }
+    for (int j = 0; j + 1 < nodal->edge_count; j++) {
+        sum += fil_bend_energy(&shape->bends[j], &nodal->bend[j]);
+    }
+    return sum;
+}
+
+static double inertia_of(const FilNodal *nodal, int k) {
+    const int i = k / nodal->stride;
+    return k % nodal->stride < 3 ? nodal->mass[i] : nodal->inertia[i];
+}
+
+// Twice sum a M b over all unknowns, or those that are free.
+static double product(const FilNodal *nodal, const double *a, const double *b) {
+    double sum = 0.0;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        const ptrdiff_t at = (ptrdiff_t)nodal->stride * i;
+        sum += nodal->mass[i] * fil_dot3(a + at, b + at);
+        if (nodal->stride == 4 && i < nodal->edge_count) {
+            sum += nodal->inertia[i] * a[at + 3] * b[at + 3];
+        }
+    }
+    return sum;
+}
+
+// What is left of the equations for an unknown, which is what acted from outside besides loads: in
+// a step without contacts only on what is driven, for what stands still does no work.
+static double impulse_of(const FilRod *rod, int k) {
+    const FilNodal *nodal = rod->data;
+    const FilRodEnd *end = k < nodal->full_count / 2 ? &rod->root_end : &rod->tip_end;
+    const bool driven = is_held(rod, k) && end->motion != NULL;
+    return driven || nodal->relative > converged ? nodal->gradient[k] : 0.0;
+}
+
+// W, but for the drag. nodal->v is V, that of held unknowns too; nodal->work is what the equations
+// took for it, where that is 0.
+static double find_work(const FilRod *rod, double dt, const FilShape *end) {
+    const FilNodal *nodal = rod->data;
+    const double theta = rod->theta;
+    double sum = 0.0;
+    for (int k = 0; k < nodal->full_count; k++) {
+        const int i = k / nodal->stride, part = k % nodal->stride;
+        const bool held = is_held(rod, k);
+        const double V = nodal->v[k];
+        const double way = part < 3 ? (end->x[3 * i + part] - nodal->start.x[3 * i + part]) / dt
+                           : held   ? V
+                                    : (1.0 - theta) * nodal->kicked[k] + theta * V;
+        const double more = held ? nodal->step_inertia[k] * (V - nodal->work[k]) : 0.0;
+        sum += way * (dt * nodal->load[k] + impulse_of(rod, k) + more);
+    }
+    for (int side = 0; side < 2; side++) { // the frames that are held
+        const int j = side == 0 ? 0 : nodal->edge_count - 1;
+        for (int k = 0; k < 3 && nodal->ghosts[side] == 1; k++) {
+            const FilEdge *from = &nodal->start.edges[j], *to = &end->edges[j];
+            const int at = 3 * side + k;
+            sum += (theta * nodal->ghost_pull[at] + nodal->ghost_push[at]) *
+                   (to->length * to->t[k] - from->length * from->t[k]);
+        }
+    }
+    return sum;
+}
+
+// The sum of the sizes of all loads.
+static double find_forces(const FilNodal *nodal) {
+    double sum = 0.0;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        sum += fil_norm3(nodal->load + (ptrdiff_t)nodal->stride * i);
+    }
+    return sum;
+}
+
+// --- momentum ------------------------------------------------------------------------------------
+
+static void measure_bulk(const FilRod *rod, const FilShape *shape, FilBulk *bulk) {
+    const FilNodal *nodal = rod->data;
+    *bulk = (FilBulk){0};
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_bulk_add_mass(bulk, nodal->mass[i], shape->x + 3 * (ptrdiff_t)i);
+    }
+    fil_bulk_finish_centre(bulk);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_bulk_add_node(bulk, nodal->mass[i], shape->x + 3 * (ptrdiff_t)i);
+        if (nodal->stride == 4 && i < nodal->edge_count && !rod->quasistatic_twist) {
+            fil_bulk_add_spin(bulk, nodal->inertia[i], shape->edges[i].t);
+        }
+    }
+}
+
+// The momentum of v in a shape, added.
+static void add_momentum(const FilNodal *nodal, const FilBulk *bulk, const FilShape *shape,
+                         const double *v, FilTwistPair *sum) {
+    for (int i = 0; i <= nodal->edge_count; i++, v += nodal->stride) {
+        fil_bulk_add_momentum(bulk, shape->x + 3 * (ptrdiff_t)i, nodal->mass[i], v, sum);
+        if (nodal->stride == 4 && i < nodal->edge_count) {
+            fil_add3(nodal->inertia[i] * v[3], shape->edges[i].t, sum->angular);
+        }
+    }
+}
+
+// What acts from outside on a free rod in the step, at the places where it began.
+static void add_impulses(const FilRod *rod, double dt, const FilBulk *bulk, FilTwistPair *sum) {
+    const FilNodal *nodal = rod->data;
+    const double theta = rod->theta;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        double push[4] = {0.0};
+        for (int k = 0; k < (i < nodal->edge_count ? nodal->stride : 3); k++) {
+            const int at = nodal->stride * i + k;
+            const double way = (1.0 - theta) * nodal->kicked[at] + theta * nodal->v[at];
+            push[k] = dt * (nodal->load[at] - nodal->step_drag[at] * way) + impulse_of(rod, at);
+        }
+        fil_bulk_add_momentum(bulk, nodal->start.x + 3 * (ptrdiff_t)i, 1.0, push, sum);
+        if (i < nodal->edge_count && !rod->quasistatic_twist) {
+            fil_add3(push[3], nodal->start.edges[i].t, sum->angular);
+        }
+    }
+}
+
+// v += factor times a rigid motion.
+static void add_motion(const FilRod *rod, const FilBulk *bulk, const FilShape *shape,
+                       const FilTwistPair *motion, double factor) {
+    const FilNodal *nodal = rod->data;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        double *v = node_of(nodal, nodal->v, i);
+        fil_bulk_add_motion(bulk, motion, factor, shape->x + 3 * (ptrdiff_t)i, v);
+        if (nodal->stride == 4 && i < nodal->edge_count && !rod->quasistatic_twist) {
+            v[3] += factor * fil_dot3(motion->angular, shape->edges[i].t);
+        }
+    }
+}
+
+// Make the momentum of v that of the target.
+static void mend_momentum(const FilRod *rod, const FilBulk *bulk, const FilShape *shape,
+                          const FilTwistPair *target) {
+    const FilNodal *nodal = rod->data;
+    FilTwistPair now = {{0.0}, {0.0}}, motion;
+    add_momentum(nodal, bulk, shape, nodal->v, &now);
+    for (int k = 0; k < 3; k++) {
+        now.linear[k] = target->linear[k] - now.linear[k];
+        now.angular[k] = target->angular[k] - now.angular[k];
+    }
+    fil_bulk_motion(bulk, &now, &motion);
+    add_motion(rod, bulk, shape, &motion, 1.0);
+}
+
+// --- the end of a step ---------------------------------------------------------------------------
+
+static void scale_free(const FilNodal *nodal, double factor, double *v) {
+    for (int k = nodal->first; k < nodal->last; k++) {
+        v[k] *= factor;
+    }
+}
+
+// A free rod. Returns what it has too much, J.
+static double limit_free(const FilRod *rod, const FilShape *end, const FilBulk *bulk,
+                         const FilTwistPair *target, double most, double noise) {
+    const FilNodal *nodal = rod->data;
+    mend_momentum(rod, bulk, end, target);
+    double kinetic = 0.5 * product(nodal, nodal->v, nodal->v);
+    if (kinetic <= most + noise) {
+        return 0.0;
+    }
+    FilTwistPair motion;
+    fil_bulk_motion(bulk, target, &motion);
+    const double rigid =
+        0.5 * (fil_dot3(target->linear, motion.linear) + fil_dot3(target->angular, motion.angular));
+    add_motion(rod, bulk, end, &motion, -1.0);
+    const double rest = 0.5 * product(nodal, nodal->v, nodal->v);
+    scale_free(nodal, most > rigid && rest > 0.0 ? fmin(1.0, sqrt((most - rigid) / rest)) : 0.0,
+               nodal->v);
+    add_motion(rod, bulk, end, &motion, 1.0);
+    mend_momentum(rod, bulk, end, target);
+    return fmax(0.0, 0.5 * product(nodal, nodal->v, nodal->v) - most);
+}
+
+// A rod that is held: V + s (change), s <= 1, and less of V itself where that is too much.
+static double limit_held(const FilRod *rod, double most, double noise) {
+    const FilNodal *nodal = rod->data;
+    double *change = nodal->work;
+    memset(change, 0, sizeof(double) * (size_t)nodal->full_count);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        if (is_free_node(nodal, i)) {
+            fil_copy3(nodal->lean + 3 * (ptrdiff_t)i, node_of(nodal, change, i));
+        }
+    }
+    const double own = 0.5 * product(nodal, nodal->v, nodal->v), left = most - own;
+    const double a = 0.5 * product(nodal, change, change), b = product(nodal, nodal->v, change);
+    const bool fits = own + b + a <= most + noise;
+    double part = 1.0;
+    if (!fits && left > 0.0) { // a s^2 + b s = left
+        part = fmin(1.0, 2.0 * left / (b + sqrt(b * b + 4.0 * a * left)));
+    }
+    for (int k = nodal->first; k < nodal->last; k++) {
+        nodal->v[k] += part * change[k];
+    }
+    if (fits || left > 0.0) {
+        return 0.0;
+    }
+    double held = 0.0;
+    for (int k = 0; k < nodal->full_count; k++) {
+        const bool given = k < nodal->first || k >= nodal->last;
+        held += given ? 0.5 * inertia_of(nodal, k) * nodal->v[k] * nodal->v[k] : 0.0;
+    }
+    const double ratio = (most - held) / (own + b + a - held);
+    scale_free(nodal, ratio > 0.0 ? sqrt(ratio) : 0.0, nodal->v);
+    return fmax(0.0, held - most);
+}
+
+void fil_nodal_measure(const FilRod *rod, FilNodalStart *start) {
+    const FilNodal *nodal = rod->data;
+    start->kinetic = 0.5 * product(nodal, nodal->v, nodal->v);
+    start->elastic = find_elastic(nodal, &nodal->start);
+    start->momentum = (FilTwistPair){{0.0}, {0.0}};
+    if (is_free(rod)) {
+        measure_bulk(rod, &nodal->trial, &start->bulk);
+        add_momentum(nodal, &start->bulk, &nodal->start, nodal->v, &start->momentum);
+    }
+}
+
+bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStart *start) {
+    const FilNodal *nodal = rod->data;
+    const double work = find_work(rod, dt, end), elastic = find_elastic(nodal, end);
+    const double most = start->kinetic + (start->elastic - elastic) + work;
+    const double scale = start->kinetic + start->elastic + elastic + fabs(work) +
+                         at_rest / tolerance * rod->state[1] * find_forces(nodal);
+    double much;
+    find_change(rod, dt, end);
+    fil_nodal_kick(rod, rod->state[0] + dt, 0.5 * dt, end, nodal->v);
+    if (is_free(rod) && nodal->relative <= converged) { // nothing pushes it
+        add_impulses(rod, dt, &start->bulk, &start->momentum);
+        for (int i = 0; i <= nodal->edge_count; i++) {
+            fil_add3(1.0, nodal->lean + 3 * (ptrdiff_t)i, node_of(nodal, nodal->v, i));
+        }
+        much = limit_free(rod, end, &start->bulk, &start->momentum, most, round_off * scale);
+    } else {
+        much = limit_held(rod, most, round_off * scale);
+    }
+    return !(much <= tolerance * scale);
+}
