@@ -115,9 +115,9 @@ static const struct {
 } rod_promises[FIL_ROD_MODEL_COUNT] = {
     [FIL_ROD_HELIX] = {40, ROD(INFINITE)},
     [FIL_ROD_CLOTHOID] = {20, ROD(INFINITE)},
-    [FIL_ROD_DER] = {2000, ROD(INFINITE) | ROD(ASTRAY) | ROD(SLOW)},
+    [FIL_ROD_DER] = {2000, ROD(FAILED) | ROD(INFINITE) | ROD(ASTRAY) | ROD(SLOW)},
     [FIL_ROD_CORDE] = {2000, ROD(FAILED) | ROD(INFINITE) | ROD(ASTRAY) | ROD(SLOW)},
-    [FIL_ROD_CHAIN] = {2000, ROD(FAILED) | ROD(ASTRAY) | ROD(SLOW)},
+    [FIL_ROD_CHAIN] = {2000, ROD(FAILED) | ROD(INFINITE) | ROD(ASTRAY) | ROD(SLOW)},
 };
 
 static void check_rods(FilRodModel model) {

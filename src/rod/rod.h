@@ -85,6 +85,7 @@ struct FilRod {
     double past_dt;
     unsigned past_revision;
     int linearisations;    // of a step that is linear: 0 and 1 are one
+    bool tired;            // a step took so much work that its rest is taken as it comes
     FilStatus step_status; // of the last step in fil_rods_step()
 };
 

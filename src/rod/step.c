@@ -26,9 +26,10 @@
 #include "math/vector.h"
 
 enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12 };
-enum { MAX_WORK = 1000 };             // iterations of a step in parts
-enum { MORE_LINEARISATIONS = 3 };     // of its parts, where they are linear
-static const double most_gain = 2e-3; // of the kinetic energy, in a step
+enum { MAX_WORK = 80, TIRED_NEWTON = 3 }; // iterations of a step in parts; then, of each
+enum { MORE_LINEARISATIONS = 3 };         // of its parts, where they are linear
+static const double most_residual = 1e-3; // of parts that have to do
+static const double most_gain = 2e-3;     // of the kinetic energy, in a step
 // rad: how far a rod turns in a step that does not gain more; hair, clamped at its root alone, is
 // damped by its elasticity
 static const double harmless = 0.05, harmless_hair = 0.5;
@@ -201,7 +202,7 @@ static double find_residual(FilRod *rod, double dt, const double *velocity) {
 }
 
 void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
-    int n = rod->dof_count;
+    const int n = rod->dof_count, most = rod->tired ? TIRED_NEWTON : MAX_NEWTON;
     size_t bytes = sizeof(double) * (size_t)n;
     *info = (FilRodStepInfo){0};
     rod->table->get_velocity(rod, rod->velocity);
@@ -225,7 +226,7 @@ void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
         memcpy(rod->velocity, rod->trial, bytes);
         info->residual = find_residual(rod, dt, rod->velocity);
         info->converged = info->residual <= newton_tolerance;
-        if (info->converged || info->iterations >= MAX_NEWTON || !isfinite(info->residual)) {
+        if (info->converged || info->iterations >= most || !isfinite(info->residual)) {
             return;
         }
         if (rod->table->residual != NULL) {
@@ -408,9 +409,25 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
     return FIL_OK;
 }
 
+// Whether a part that may not have converged is one to go on from.
+static bool is_near(const FilRod *rod, const FilRodStepInfo *part, FilStatus status) {
+    return status == FIL_OK && part->residual <= most_residual &&
+           (rod->table->gained == NULL || !rod->table->gained(rod));
+}
+
+// The last resort: the rod is held fast, and loses its motion.
+static FilStatus stand_still(FilRod *rod, double dt, bool taken, FilError *error) {
+    if (taken) {
+        FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
+    }
+    rod->table->stop(rod);
+    memset(rod->velocity, 0, sizeof(double) * (size_t)rod->dof_count);
+    return fil_rod_take_step(rod, dt, rod->velocity, error);
+}
+
 // The same for a model that knows when it gained energy, and whose step of `dt` did not converge.
 // Steps that are linear are linearised again at what they led to; what is still not sound is taken
-// in parts. After so many iterations the rest of the step is taken at once, as it comes.
+// in parts. After so many iterations the rest of the step is taken as it comes.
 static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *info,
                                      FilError *error) {
     const double time = rod->state[0];
@@ -418,13 +435,16 @@ static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *inf
     fil_rod_get_state(rod, rod->origin);
     for (Parts parts = {.depth = depth, .left = 1 << depth}; parts.left > 0;) {
         FilRodStepInfo part = {.converged = true};
-        const bool tired = info->iterations >= MAX_WORK;
-        const bool last = tired || parts.depth == MAX_DEPTH;
-        const double length = ldexp(tired ? dt * parts.left : dt, -parts.depth);
-        const FilStatus status = step_once(rod, length, &part, error);
-        const bool stands = status == FIL_OK && (part.converged || last);
+        rod->tired = info->iterations >= MAX_WORK;
+        const bool last = parts.depth == MAX_DEPTH;
+        FilStatus status = step_once(rod, ldexp(dt, -parts.depth), &part, error);
+        if ((rod->tired || last) && !is_near(rod, &part, status)) {
+            status = stand_still(rod, ldexp(dt, -parts.depth), status == FIL_OK, error);
+        }
+        const bool stands = status == FIL_OK && (part.converged || rod->tired || last);
         info->iterations += part.iterations;
-        if (!stands && last) {
+        if (!stands && (rod->tired || last)) {
+            rod->tired = false;
             FIL_TRY(give_up(rod, FIL_OK));
             return fail_step(rod, dt, error);
         }
@@ -434,8 +454,8 @@ static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *inf
         info->residual = stands ? fmax(info->residual, part.residual) : info->residual;
         info->converged = info->converged && (part.converged || !stands);
         count_part(&parts, stands);
-        parts.left = tired ? 0 : parts.left;
     }
+    rod->tired = false;
     rod->state[0] = time + dt;
     return FIL_OK;
 }
