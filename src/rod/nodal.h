@@ -57,6 +57,7 @@ typedef struct FilNodal {
     double *load;       // [full_count] N, N m: gravity and loads
     double *ghost_pull; // [2][3] N: gradient by the vectors of the ghosts
     double *ghost_push; // [2][3] N: that of the beginning, by its part in the step
+    double *outside;    // [full_count]: impulses of contacts in the step that is taken
     bool gained;        // the last step left more energy than there was
     double *push;       // [full_count] N, N m: what does not change in the step
     double *pulls;      // [edge_count][4]: gradient by the edges' variables

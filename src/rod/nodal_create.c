@@ -104,6 +104,7 @@ static FilStatus allocate(FilRod *rod, FilNodal *nodal) {
     nodal->load = FIL_NEW_ZEROED(arena, double, full);
     nodal->ghost_pull = FIL_NEW_ZEROED(arena, double, 6);
     nodal->ghost_push = FIL_NEW_ZEROED(arena, double, 6);
+    nodal->outside = FIL_NEW_ZEROED(arena, double, (size_t)nodal->full_count + 1);
     nodal->lean = FIL_NEW_ZEROED(arena, double, 3 * (size_t)(n + 1));
     nodal->pulls = FIL_NEW_ZEROED(arena, double, 4 * (size_t)n);
     nodal->gradient = FIL_NEW_ZEROED(arena, double, full);

@@ -22,7 +22,6 @@
 
 static const double round_off = 1e-12; // of the energies: what may be too much
 static const double tolerance = 1e-11; // and what a step may gain
-static const double converged = 1e-10; // residual of a step without contacts
 static const double at_rest = 1e-13;   // of forces times length: what round-off does at rest
 
 static bool is_free_node(const FilNodal *nodal, int i) {
@@ -123,13 +122,13 @@ static double product(const FilNodal *nodal, const double *a, const double *b) {
     return sum;
 }
 
-// What is left of the equations for an unknown, which is what acted from outside besides loads: in
-// a step without contacts only on what is driven, for what stands still does no work.
+// What acted on an unknown from outside besides loads: contacts, and where it is driven what is
+// left of the equations.
 static double impulse_of(const FilRod *rod, int k) {
     const FilNodal *nodal = rod->data;
     const FilRodEnd *end = k < nodal->full_count / 2 ? &rod->root_end : &rod->tip_end;
     const bool driven = is_held(rod, k) && end->motion != NULL;
-    return driven || nodal->relative > converged ? nodal->gradient[k] : 0.0;
+    return driven ? nodal->gradient[k] : nodal->outside[k];
 }
 
 // W, but for the drag. nodal->v is V, that of held unknowns too; nodal->work is what the equations
@@ -325,7 +324,7 @@ bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStar
     double much;
     find_change(rod, dt, end);
     fil_nodal_kick(rod, rod->state[0] + dt, 0.5 * dt, end, nodal->v);
-    if (is_free(rod) && nodal->relative <= converged) { // nothing pushes it
+    if (is_free(rod) && rod->push == NULL) {
         add_impulses(rod, dt, &start->bulk, &start->momentum);
         for (int i = 0; i <= nodal->edge_count; i++) {
             fil_add3(1.0, nodal->lean + 3 * (ptrdiff_t)i, node_of(nodal, nodal->v, i));

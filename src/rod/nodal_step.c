@@ -424,6 +424,10 @@ void fil_nodal_advance(FilRod *rod, double dt, const double *velocity) {
     fil_nodal_axes(rod, rod->state[0] + dt, axes);
     set_velocity(rod, dt, axes, end, velocity);
     fil_nodal_scatter(rod, axes, velocity, nodal->work);
+    memset(nodal->outside, 0, sizeof(double) * (size_t)nodal->full_count);
+    if (rod->push != NULL) {
+        fil_nodal_scatter(rod, axes, rod->push, nodal->outside);
+    }
     nodal->gained = fil_nodal_recover(rod, dt, end, &start);
     fil_nodal_copy(nodal, end, &nodal->start);
     fil_nodal_store(nodal);

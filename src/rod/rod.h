@@ -77,6 +77,7 @@ struct FilRod {
 
     // scratch of fil_rod_step
     double *rhs, *before, *velocity, *trial, *mend; // [dof_count]
+    const double *push; // [dof_count]: what impulses did in the step that is taken; NULL: nothing
     double *rows, *columns;                         // [row_count][dof_count]: C and A^-1 C^T
     double *row_inverse;                            // [row_count][row_count]: (C A^-1 C^T)^+
     double *saved, *origin;                         // [state_count]
@@ -247,8 +248,9 @@ FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error);
 /// v+ of a step without contacts into rod->velocity.
 void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info);
 /// Take the step with the velocity v+ of its end; the rod stays as it was when that would leave the
-/// range of numbers.
-FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilError *error);
+/// range of numbers. `push` is what impulses did to the unknowns, NULL: there are none.
+FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, const double *push,
+                            FilError *error);
 
 // --- the rod as a whole (whole.c) ----------------------------------------------------------------
 

@@ -244,7 +244,7 @@ static double fall(FilStatics *s, double dt) {
     fil_rod_find_velocity(rod, dt, &info);
     memcpy(s->dx, rod->velocity, sizeof(double) * (size_t)s->n);
     scale(s->n, dt, s->dx);
-    bool taken = info.converged && fil_rod_take_step(rod, dt, rod->velocity, NULL) == FIL_OK;
+    bool taken = info.converged && fil_rod_take_step(rod, dt, rod->velocity, NULL, NULL) == FIL_OK;
     rod->state[0] = time;
     rod->table->stop(rod);
     return taken ? sqrt(square_in_measure(s, s->dx) / s->unit) : HUGE_VAL;

@@ -26,10 +26,10 @@
 #include "math/vector.h"
 
 enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12 };
-enum { MAX_WORK = 80, TIRED_NEWTON = 3 }; // iterations of a step in parts; then, of each
-enum { MORE_LINEARISATIONS = 3 };         // of its parts, where they are linear
-static const double most_residual = 1e-3; // of parts that have to do
-static const double most_gain = 2e-3;     // of the kinetic energy, in a step
+enum { MAX_WORK = 400, TIRED_NEWTON = 3 }; // iterations of a step in parts; then, of each
+enum { MORE_LINEARISATIONS = 3 };          // of its parts, where they are linear
+static const double most_residual = 1e-3;  // of parts that have to do
+static const double most_gain = 2e-3;      // of the kinetic energy, in a step
 // rad: how far a rod turns in a step that does not gain more; hair, clamped at its root alone, is
 // damped by its elasticity
 static const double harmless = 0.05, harmless_hair = 0.5;
@@ -293,12 +293,15 @@ FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error) {
     return check_growth(rod, rod->state[0] + dt, error);
 }
 
-FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, FilError *error) {
+FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, const double *push,
+                            FilError *error) {
     double length = length_at(rod, rod->state[0] + dt);
     fil_rod_get_state(rod, rod->saved);
     bool finite = fil_all_finite(velocity, rod->dof_count);
     if (finite) {
+        rod->push = push;
         rod->table->advance(rod, dt, velocity);
+        rod->push = NULL;
     }
     if (!finite || !fil_all_finite(rod->state, rod->state_count)) {
         FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
@@ -335,7 +338,7 @@ static double find_energy(const FilRod *rod, double *kinetic) {
 static FilStatus step_once(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
     FilRodStepInfo part;
     fil_rod_find_velocity(rod, dt, &part);
-    FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, error);
+    FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, NULL, error);
     bool gained = status == FIL_OK && rod->table->gained != NULL && rod->table->gained(rod);
     info->iterations += part.iterations;
     info->residual = fmax(info->residual, part.residual);
@@ -422,7 +425,7 @@ static FilStatus stand_still(FilRod *rod, double dt, bool taken, FilError *error
     }
     rod->table->stop(rod);
     memset(rod->velocity, 0, sizeof(double) * (size_t)rod->dof_count);
-    return fil_rod_take_step(rod, dt, rod->velocity, error);
+    return fil_rod_take_step(rod, dt, rod->velocity, NULL, error);
 }
 
 // The same for a model that knows when it gained energy, and whose step of `dt` did not converge.

@@ -83,8 +83,8 @@ static bool rod_free_step(void *self, double dt, double *velocity) {
     return info.converged;
 }
 
-static bool rod_advance(void *self, double dt, const double *velocity) {
-    return fil_rod_take_step(self, dt, velocity, NULL) == FIL_OK;
+static bool rod_advance(void *self, double dt, const double *velocity, const double *push) {
+    return fil_rod_take_step(self, dt, velocity, push, NULL) == FIL_OK;
 }
 
 static void rod_get_velocity(const void *self, double *velocity) {
@@ -186,7 +186,8 @@ static bool rigid_free_step(void *self, double dt, double *velocity) {
     return true;
 }
 
-static bool rigid_advance(void *self, double dt, const double *velocity) {
+static bool rigid_advance(void *self, double dt, const double *velocity, const double *push) {
+    (void)push;
     double state[FIL_RIGID_STATE];
     fil_rigid_advance(self, dt, velocity);
     fil_rigid_get_state(self, state);

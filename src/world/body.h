@@ -30,8 +30,9 @@ typedef struct FilBodyTable {
     void (*matrix)(const void *self, double *band, double *work);
     /// The step without contacts, as exactly as the body can. False when it did not converge.
     bool (*free_step)(void *self, double dt, double *velocity);
-    /// Take the step with the velocity of its end. False when it leaves the range of numbers.
-    bool (*advance)(void *self, double dt, const double *velocity);
+    /// Take the step with the velocity of its end, to which impulses did `push`; NULL: there are
+    /// none. False when it leaves the range of numbers.
+    bool (*advance)(void *self, double dt, const double *velocity, const double *push);
     void (*get_velocity)(const void *self, double *velocity);
     /// All velocities to 0.
     void (*stop)(void *self);

@@ -312,6 +312,7 @@ static void push_apart(FilWorld *world, FilWorldTry *step, const FilRows *rows) 
         r[1] = -contact->mu * r[0] * u[1] / slip;
         r[2] = -contact->mu * r[0] * u[2] / slip;
     }
+    fil_rows_gather(world, rows, step->r, step->push);
     fil_rows_push(world, rows, step->r, step->after);
     add_free(world, step);
 }

@@ -266,8 +266,9 @@ static void advance_range(void *context, int first, int last) {
         if (body->island != 0) {
             continue;
         }
+        const double *push = body->touched ? moving->step->push + body->first_dof : NULL;
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
-                                                  moving->step->after + body->first_dof);
+                                                  moving->step->after + body->first_dof, push);
         moving->gained[i] =
             !moving->failed[i] && did_gain(body, moving->step, moving->step->energies[i]);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
