@@ -43,7 +43,7 @@ static FilTurning see_turning(const FilRod *rod, double dt) {
         .from = corde->r,
         .held = {rod->root_end.kind != FIL_END_FREE, rod->tip_end.kind != FIL_END_FREE},
         .dt = dt,
-        .factor = 2.0 * rod->theta - 1.0,
+        .factor = rod->touched ? 0.0 : 2.0 * rod->theta - 1.0,
         .change = corde->lean,
     };
 }

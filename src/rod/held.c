@@ -68,6 +68,7 @@ double fil_rod_prepare_held(FilRod *rod, double dt, const double *guess, double 
     int n = rod->dof_count;
     size_t bytes = sizeof(double) * (size_t)n;
     rod->table->get_velocity(rod, rod->before);
+    rod->touched = true;
     double residual = rod->table->prepare(rod, dt, guess, rod->rhs);
     bool known = rod->table->get_rest != NULL; // A v+ - rhs, to more digits than the difference
     if (known) {

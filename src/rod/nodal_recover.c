@@ -58,7 +58,7 @@ static FilTurning see_turning(const FilRod *rod, double dt, const double *v) {
         .from = nodal->start.x + 3 * (ptrdiff_t)first,
         .held = {rod->root_end.kind != FIL_END_FREE, rod->tip_end.kind != FIL_END_FREE},
         .dt = dt,
-        .factor = 2.0 * rod->theta - 1.0,
+        .factor = rod->touched ? 0.0 : 2.0 * rod->theta - 1.0,
         .change = nodal->lean + 3 * (ptrdiff_t)first,
     };
 }

@@ -78,6 +78,7 @@ struct FilRod {
     // scratch of fil_rod_step
     double *rhs, *before, *velocity, *trial, *mend; // [dof_count]
     const double *push; // [dof_count]: what impulses did in the step that is taken; NULL: nothing
+    bool touched;       // the step that is prepared is one of contacts: see held.c
     double *rows, *columns;                         // [row_count][dof_count]: C and A^-1 C^T
     double *row_inverse;                            // [row_count][row_count]: (C A^-1 C^T)^+
     double *saved, *origin;                         // [state_count]

@@ -205,6 +205,7 @@ void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info) {
     const int n = rod->dof_count, most = rod->tired ? TIRED_NEWTON : MAX_NEWTON;
     size_t bytes = sizeof(double) * (size_t)n;
     *info = (FilRodStepInfo){0};
+    rod->touched = false;
     rod->table->get_velocity(rod, rod->velocity);
     memcpy(rod->before, rod->velocity, bytes);
     info->residual = rod->table->prepare(rod, dt, NULL, rod->rhs);
