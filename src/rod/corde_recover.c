@@ -16,11 +16,12 @@
 #include "math/rotation.h"
 #include "math/vec3.h"
 
-static const double round_off = 1e-12;   // of the energies: what may be too much
-static const double tolerance = 1e-11;   // and what a step may gain
-static const double at_rest = 1e-13;     // of forces times length: what round-off does at rest
-static const double least_part = 0.9999; // of the energy of V: with less the step is too long
-static const double converged = 1e-10;   // of the terms: round-off of the equations
+static const double round_off = 1e-12;       // of the energies: what may be too much
+static const double tolerance = 1e-11;       // and what a step may gain
+static const double driven_tolerance = 1e-3; // the same, where the work is known less well
+static const double at_rest = 1e-13;         // of forces times length: what round-off does at rest
+static const double least_part = 0.9999;     // of the energy of V: with less the step is too long
+static const double converged = 1e-10;       // of the terms: round-off of the equations
 
 static bool is_free(const FilRod *rod) {
     return rod->root_end.kind == FIL_END_FREE && rod->tip_end.kind == FIL_END_FREE;
@@ -427,7 +428,8 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
     } else {
         much = limit_held(rod, most, round_off * scale);
     }
-    return !(much <= tolerance * scale);
+    const bool driven = rod->root_end.motion != NULL || rod->tip_end.motion != NULL;
+    return !(much <= (driven ? driven_tolerance : tolerance) * scale);
 }
 
 double fil_corde_kinetic(const FilRod *rod) {

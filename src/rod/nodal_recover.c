@@ -20,9 +20,10 @@
 #include "nodal.h"
 #include "turning.h"
 
-static const double round_off = 1e-12; // of the energies: what may be too much
-static const double tolerance = 1e-11; // and what a step may gain
-static const double at_rest = 1e-13;   // of forces times length: what round-off does at rest
+static const double round_off = 1e-12;       // of the energies: what may be too much
+static const double tolerance = 1e-11;       // and what a step may gain
+static const double driven_tolerance = 1e-3; // the same, where the work is known less well
+static const double at_rest = 1e-13;         // of forces times length: what round-off does at rest
 
 static bool is_free_node(const FilNodal *nodal, int i) {
     return nodal->stride * i >= nodal->first && nodal->stride * i + 3 <= nodal->last;
@@ -333,5 +334,6 @@ bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStar
     } else {
         much = limit_held(rod, most, round_off * scale);
     }
-    return !(much <= tolerance * scale);
+    const bool driven = rod->root_end.motion != NULL || rod->tip_end.motion != NULL;
+    return !(much <= (driven ? driven_tolerance : tolerance) * scale);
 }

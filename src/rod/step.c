@@ -414,16 +414,14 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
 }
 
 // Whether a part that may not have converged is one to go on from.
-static bool is_near(const FilRod *rod, const FilRodStepInfo *part, FilStatus status) {
-    return status == FIL_OK && part->residual <= most_residual &&
+static bool is_near(const FilRod *rod, const FilRodStepInfo *part) {
+    return part->residual <= most_residual &&
            (rod->table->gained == NULL || !rod->table->gained(rod));
 }
 
-// The last resort: the rod is held fast, and loses its motion.
-static FilStatus stand_still(FilRod *rod, double dt, bool taken, FilError *error) {
-    if (taken) {
-        FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
-    }
+// The last resort: the rod is held fast instead, and loses its motion.
+static FilStatus stand_still(FilRod *rod, double dt, FilError *error) {
+    FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
     rod->table->stop(rod);
     memset(rod->velocity, 0, sizeof(double) * (size_t)rod->dof_count);
     return fil_rod_take_step(rod, dt, rod->velocity, NULL, error);
@@ -442,12 +440,12 @@ static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *inf
         rod->tired = info->iterations >= MAX_WORK;
         const bool last = parts.depth == MAX_DEPTH;
         FilStatus status = step_once(rod, ldexp(dt, -parts.depth), &part, error);
-        if ((rod->tired || last) && !is_near(rod, &part, status)) {
-            status = stand_still(rod, ldexp(dt, -parts.depth), status == FIL_OK, error);
+        if (status == FIL_OK && (rod->tired || last) && !is_near(rod, &part)) {
+            status = stand_still(rod, ldexp(dt, -parts.depth), error);
         }
         const bool stands = status == FIL_OK && (part.converged || rod->tired || last);
         info->iterations += part.iterations;
-        if (!stands && (rod->tired || last)) {
+        if (!stands && last) {
             rod->tired = false;
             FIL_TRY(give_up(rod, FIL_OK));
             return fail_step(rod, dt, error);

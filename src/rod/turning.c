@@ -87,8 +87,8 @@ static void sum_edges(const FilTurning *turning) {
     }
 }
 
-// No more leaning than a part of how the rod moves against itself. Beyond that edges turn so far,
-// or so differently, that it foretells nothing.
+// No more change than a part of how the rod moves against itself. Beyond that edges turn so far, or
+// so differently, that it foretells nothing.
 static void limit_leaning(const FilTurning *turning) {
     double mass = 0.0, mean[3] = {0.0}, motion = 0.0, lean = 0.0;
     for (int i = 0; i < turning->count; i++) {
@@ -149,4 +149,5 @@ void fil_turning_add_couples(const FilTurning *turning, const double *pull, int 
         fil_add3(-factor / m[0], push, turning->change + 3 * (ptrdiff_t)j);
         fil_add3(factor / m[turning->mass_step], push, turning->change + 3 * (ptrdiff_t)(j + 1));
     }
+    limit_leaning(turning);
 }

@@ -26,13 +26,13 @@
     X(FIL_ROD_ANGULAR, "angular", "angular momentum of a free rod off by more than 1e-9")       \
     X(FIL_ROD_ASTRAY, "astray", "an end is not where it is held, in a step called converged")   \
     X(FIL_ROD_UNCONVERGED, "unconverged", "a step said that it did not converge")               \
-    X(FIL_ROD_SLOW, "slow", "a step took more than 200 iterations")                             \
+    X(FIL_ROD_SLOW, "slow", "a step took more than 600 iterations")                             \
     X(FIL_ROD_SPEECHLESS, "speechless", "something was refused or failed without a good sentence")
 
 #define FIL_TORTURE_ENUM(code, name, text) code,
 enum { FIL_ROD_FAULT_TABLE(FIL_TORTURE_ENUM) FIL_ROD_FAULT_COUNT };
 
-enum { FIL_ROD_MOST_ITERATIONS = 200, FIL_ROD_TORTURE_STEPS = 16 };
+enum { FIL_ROD_MOST_ITERATIONS = 600, FIL_ROD_TORTURE_STEPS = 16 };
 
 /// "gained" for FIL_ROD_GAINED, and what it means.
 const char *fil_rod_fault_name(int fault);
