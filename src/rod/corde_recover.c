@@ -97,8 +97,9 @@ static void split_rows(const FilRod *rod, double rows[2][3], bool back) {
 static void find_rest(const FilRod *rod, const double *velocity) {
     FilCorde *corde = rod->data;
     const double *guess = corde->guess + 3 * (size_t)corde->first;
-    double square = 0.0, terms = 0.0, rows[2][3], *change = corde->lean; // not in use yet
-    bool alone = true; // nothing but the rod itself
+    double square = 0.0, terms = 0.0, rows[2][3] = {{0.0}};
+    double *change = corde->lean; // not in use yet
+    bool alone = true;            // nothing but the rod itself
     for (int k = 0; k < rod->dof_count; k++) {
         change[k] = velocity[k] - guess[k];
         alone = alone && velocity[k] == guess[k] - corde->solution[k];

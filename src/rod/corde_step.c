@@ -309,6 +309,7 @@ void fil_corde_get_rest(const FilRod *rod, double *rest) {
     memcpy(rest, corde->left, sizeof(double) * (size_t)rod->dof_count);
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): as all models have it
 double fil_corde_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
     const FilCorde *corde = rod->data;
     const double *now = corde->v + 3 * (size_t)corde->first;

@@ -323,6 +323,7 @@ static void fill_matrix(FilRod *rod, double dt, FilHessianPart part) {
     fil_nodal_turn_ends(rod, axes);
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): as all models have it
 double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
     FilNodal *nodal = rod->data;
     int n = rod->dof_count, width = fil_nodal_width(nodal);

@@ -79,9 +79,9 @@ struct FilRod {
     double *rhs, *before, *velocity, *trial, *mend; // [dof_count]
     const double *push; // [dof_count]: what impulses did in the step that is taken; NULL: nothing
     bool touched;       // the step that is prepared is one of contacts: see held.c
-    double *rows, *columns;                         // [row_count][dof_count]: C and A^-1 C^T
-    double *row_inverse;                            // [row_count][row_count]: (C A^-1 C^T)^+
-    double *saved, *origin;                         // [state_count]
+    double *rows, *columns; // [row_count][dof_count]: C and A^-1 C^T
+    double *row_inverse;    // [row_count][row_count]: (C A^-1 C^T)^+
+    double *saved, *origin; // [state_count]
     // the last step, or its last part, began at `saved`, when revision was past_revision, and took
     // past_dt; 0: there was none
     double past_dt;

@@ -427,6 +427,14 @@ static FilStatus stand_still(FilRod *rod, double dt, FilError *error) {
     return fil_rod_take_step(rod, dt, rod->velocity, NULL, error);
 }
 
+// A part that must do, because it is the last or the work is spent, is one to go on from.
+static FilStatus take_part(FilRod *rod, double dt, bool last, FilRodStepInfo *part,
+                           FilError *error) {
+    const FilStatus status = step_once(rod, dt, part, error);
+    const bool must = rod->tired || last;
+    return status == FIL_OK && must && !is_near(rod, part) ? stand_still(rod, dt, error) : status;
+}
+
 // The same for a model that knows when it gained energy, and whose step of `dt` did not converge.
 // Steps that are linear are linearised again at what they led to; what is still not sound is taken
 // in parts. After so many iterations the rest of the step is taken as it comes.
@@ -439,10 +447,7 @@ static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *inf
         FilRodStepInfo part = {.converged = true};
         rod->tired = info->iterations >= MAX_WORK;
         const bool last = parts.depth == MAX_DEPTH;
-        FilStatus status = step_once(rod, ldexp(dt, -parts.depth), &part, error);
-        if (status == FIL_OK && (rod->tired || last) && !is_near(rod, &part)) {
-            status = stand_still(rod, ldexp(dt, -parts.depth), error);
-        }
+        const FilStatus status = take_part(rod, ldexp(dt, -parts.depth), last, &part, error);
         const bool stands = status == FIL_OK && (part.converged || rod->tired || last);
         info->iterations += part.iterations;
         if (!stands && last) {
