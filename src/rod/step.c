@@ -427,6 +427,13 @@ static FilStatus stand_still(FilRod *rod, double dt, FilError *error) {
     return fil_rod_take_step(rod, dt, rod->velocity, NULL, error);
 }
 
+// Nothing of the step can be taken: the rod is as it was.
+static FilStatus refuse_step(FilRod *rod, double dt, FilError *error) {
+    rod->tired = false;
+    FIL_TRY(give_up(rod, FIL_OK));
+    return fail_step(rod, dt, error);
+}
+
 // A part that must do, because it is the last or the work is spent, is one to go on from.
 static FilStatus take_part(FilRod *rod, double dt, bool last, FilRodStepInfo *part,
                            FilError *error) {
@@ -451,13 +458,10 @@ static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *inf
         const bool stands = status == FIL_OK && (part.converged || rod->tired || last);
         info->iterations += part.iterations;
         if (!stands && last) {
-            rod->tired = false;
-            FIL_TRY(give_up(rod, FIL_OK));
-            return fail_step(rod, dt, error);
+            return refuse_step(rod, dt, error);
         }
-        if (!stands && status == FIL_OK) {
-            FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
-        }
+        const bool back = !stands && status == FIL_OK;
+        FIL_TRY(back ? fil_rod_set_state(rod, rod->saved, error) : FIL_OK);
         info->residual = stands ? fmax(info->residual, part.residual) : info->residual;
         info->converged = info->converged && (part.converged || !stands);
         count_part(&parts, stands);
