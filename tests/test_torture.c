@@ -227,12 +227,14 @@ static void random_worlds_keep_what_they_promise(void) {
     }
 }
 
+// The last one once did not: overlaps were taken out at the end of a step, and what that prepared was
+// taken for the beginning of the next one.
 static void random_worlds_go_on_to_the_bit(void) {
     const FilTortureLimits limits = {.looks = MOST_LOOKS};
-    for (int k = 0; k < 30; k++) {
+    for (int k = 0; k <= 30; k++) {
         char where[128];
         const bool wild = k % 2 == 0;
-        const uint64_t seed = fil_torture_seed(2, k);
+        const uint64_t seed = k < 30 ? fil_torture_seed(2, k) : fil_torture_seed(1, 3);
         (void)snprintf(where, sizeof where, "%s/%s-%d.json", TEST_SCENES, wild ? "wild" : "tame",
                        k);
         fil_torture_world_scene(wild ? FIL_TORTURE_WILD : FIL_TORTURE_TAME, seed, text);

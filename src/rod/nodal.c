@@ -153,10 +153,15 @@ void fil_nodal_store(FilNodal *nodal) {
 }
 // --- moving --------------------------------------------------------------------------------------
 
-void fil_nodal_stop(FilRod *rod) {
+void fil_nodal_forget(FilRod *rod) {
     FilNodal *nodal = rod->data;
-    memset(nodal->v, 0, sizeof(double) * (size_t)nodal->full_count);
     nodal->begun = nodal->tried = nodal->known = false;
+}
+
+void fil_nodal_stop(FilRod *rod) {
+    const FilNodal *nodal = rod->data;
+    memset(nodal->v, 0, sizeof(double) * (size_t)nodal->full_count);
+    fil_nodal_forget(rod);
 }
 
 void fil_nodal_launch(FilRod *rod, const double velocity[3], const double spin[3]) {

@@ -76,6 +76,7 @@ FilStatus fil_nodal_create(FilRod *rod, int stride, const double *start, FilErro
 // The functions of a FilRodTable.
 void fil_nodal_place_ends(FilRod *rod);
 void fil_nodal_adopt(FilRod *rod, const FilRod *from);
+void fil_nodal_forget(FilRod *rod);
 double fil_nodal_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 double fil_nodal_residual(FilRod *rod, double dt, const double *velocity);
 void fil_nodal_get_rest(const FilRod *rod, double *rest);
@@ -217,12 +218,13 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .get_rest = fil_nodal_get_rest, .merit = fil_nodal_merit, .solve = fil_nodal_solve,       \
         .solve_columns = fil_nodal_solve_columns, .factors = fil_nodal_factors,                   \
         .advance = fil_nodal_advance, .get_velocity = fil_nodal_get_velocity,                     \
-        .stop = fil_nodal_stop, .launch = fil_nodal_launch, .move = fil_nodal_move,               \
-        .at = fil_nodal_at, .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian,           \
-        .span = fil_nodal_span, .place_jacobian = fil_nodal_place_jacobian,                       \
-        .place_span = fil_nodal_place_span, .curvature_at = fil_nodal_curvature_at,               \
-        .elastic_at = fil_nodal_elastic_at, .edge_tension = fil_nodal_edge_tension,               \
-        .energy = fil_nodal_energy, .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian, \
+        .forget = fil_nodal_forget, .stop = fil_nodal_stop, .launch = fil_nodal_launch,           \
+        .move = fil_nodal_move, .at = fil_nodal_at, .sample = fil_nodal_sample,                   \
+        .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,                                   \
+        .place_jacobian = fil_nodal_place_jacobian, .place_span = fil_nodal_place_span,           \
+        .curvature_at = fil_nodal_curvature_at, .elastic_at = fil_nodal_elastic_at,               \
+        .edge_tension = fil_nodal_edge_tension, .energy = fil_nodal_energy,                       \
+        .gradient = fil_nodal_gradient, .hessian = fil_nodal_hessian,                             \
         .stiffness = fil_nodal_stiffness, .rigid_rates = fil_nodal_rigid_rates,                   \
         .axial_rates = axial, .momentum = fil_nodal_momentum,                                     \
         .body_wrench = fil_nodal_body_wrench, .tip_reaction = fil_nodal_tip_reaction,             \

@@ -129,6 +129,9 @@ struct FilRodTable {
     // Take over the state of a rod that differs in how its ends are held alone. NULL: all of it.
     void (*adopt)(FilRod *rod, const FilRod *from);
 
+    // What was prepared before is not of the step that follows, though state and dt be the same.
+    // NULL: prepare() never looks back.
+    void (*forget)(FilRod *rod);
     // Place and factor A at the present state, linearised at the velocity `guess` (NULL: the
     // present one), and write rhs, unless there is get_rest(). Returns the residual |A guess - rhs|
     // of the nonlinear step, relative to the terms in it (0 for a model whose step is linear, and

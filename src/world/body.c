@@ -12,6 +12,13 @@
 
 // --- rods ----------------------------------------------------------------------------------------
 
+static void rod_begin(void *self) {
+    FilRod *rod = self;
+    if (rod->table->forget != NULL) {
+        rod->table->forget(rod);
+    }
+}
+
 static void rod_prepare(void *self, double dt, const double *guess, double *free_velocity) {
     (void)fil_rod_prepare_held(self, dt, guess, free_velocity);
 }
@@ -130,6 +137,7 @@ static void rod_set_state(void *self, const double *state) {
 }
 
 const FilBodyTable fil_body_rod = {
+    .begin = rod_begin,
     .prepare = rod_prepare,
     .correct = rod_correct,
     .solve = rod_solve,

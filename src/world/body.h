@@ -12,6 +12,8 @@
 #include "filum/world.h"
 
 typedef struct FilBodyTable {
+    /// A step begins: what was prepared before does not count. NULL: it never does.
+    void (*begin)(void *self);
     /// Make the step of `dt` seconds ready, linearised at the velocity `guess`, and write v_free.
     void (*prepare)(void *self, double dt, const double *guess, double *free_velocity);
     /// The velocity found is another one than prepare() took it for, because of the impulses

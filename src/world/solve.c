@@ -49,6 +49,9 @@ static void prepare_body(void *context, int i) {
     if (preparing->first) {
         body->table->get_velocity(body->self, before);
     }
+    if (preparing->first && body->table->begin != NULL) {
+        body->table->begin(body->self);
+    }
     if (body->touched && (preparing->first || !body->linear)) {
         body->table->prepare(body->self, step->dt, before, step->free_velocity + body->first_dof);
     } else if (!body->touched && preparing->first) {
