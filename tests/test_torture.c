@@ -227,8 +227,8 @@ static void random_worlds_keep_what_they_promise(void) {
     }
 }
 
-// The last one once did not: overlaps were taken out at the end of a step, and what that prepared was
-// taken for the beginning of the next one.
+// The last one once did not: overlaps were taken out at the end of a step, and what that prepared
+// was taken for the beginning of the next one.
 static void random_worlds_go_on_to_the_bit(void) {
     const FilTortureLimits limits = {.looks = MOST_LOOKS};
     for (int k = 0; k <= 30; k++) {
