@@ -434,9 +434,9 @@ void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
     }
 }
 
-bool fil_corde_gained(const FilRod *rod) {
+double fil_corde_gained(const FilRod *rod) {
     const FilCorde *corde = rod->data;
-    return corde->gained;
+    return corde->gained ? 2.0 : 0.0;
 }
 
 // --- the longest step ----------------------------------------------------------------------------

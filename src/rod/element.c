@@ -15,7 +15,7 @@
 //     a1' = alpha1 x t + (theta k') x ((theta k') x t).
 // Kinetic energy: half the integral of m |v|^2 + J (w . t)^2; the section's inertia about t makes
 // the torque J (t (alpha . t) + (w . t) w x t). Gravity g is the acceleration b_v = -g of the
-// start.
+// start. What is calm leaves a part of the velocity terms out, those with two velocities in them.
 //
 // Integrals. The integrands are entire functions: Gauss collocation (collocation.c) reaches
 // round-off with 4 to 16 nodes; an element that turns by more than the largest rule allows is cut.

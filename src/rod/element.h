@@ -26,6 +26,7 @@ typedef struct FilElementIn {
     FilLanes mass, spin;
     FilLanes momentum, spin_momentum;
     FilLanes force, spin_force;
+    FilLanes calm; // part of the velocity terms that is left out, 0 .. 1
 } FilElementIn;
 
 // The end of the element, seen from its start.
@@ -51,7 +52,16 @@ typedef struct FilElementSums {
     FilLanes vk[6][3], wk[6][3];
     FilLanes kk[21]; // lower triangle by rows
     FilLanes hv[3], hw[3], hk[6];
+    FilLanes pull[3]; // hv without the momentum
 } FilElementSums;
+
+// What is summed: the forces h alone, the rigid parts of the mass matrix too (mass, moment, ww), or
+// all.
+typedef enum FilElementParts {
+    FIL_ELEMENT_ALL,
+    FIL_ELEMENT_RIGID,
+    FIL_ELEMENT_FORCES
+} FilElementParts;
 
 // The nodes of one segment.
 typedef struct FilElementNodes {
@@ -67,7 +77,7 @@ typedef struct FilElementNodes {
 typedef struct FilElementWork {
     const FilCollocation *rule;
     int segments;
-    bool forces_only; // the sums are h alone
+    FilElementParts parts; // of the sums
     FilElementNodes nodes;
 } FilElementWork;
 

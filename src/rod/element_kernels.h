@@ -247,7 +247,7 @@ INLINE FIL_KERNEL(combine)(int d, FilLanes (*columns)[3], const FilLanes *k, Fil
 // x t); k' is their push.
 INLINE FIL_KERNEL(biases)(FIL_KERNEL(Run) * run, int d) {
     FilElementNodes *at = run->at;
-    const FilLanes *k = run->in->rate, *more = run->in->push;
+    const FilLanes *k = run->in->rate, *more = run->in->push, whirl = 1.0 - run->in->calm;
     int n = run->rule->count;
     for (int i = 0; i < n; i++) {
         FilLanes here[3], push[3], turned[3], u = {0};
@@ -265,7 +265,8 @@ INLINE FIL_KERNEL(biases)(FIL_KERNEL(Run) * run, int d) {
         FIL_KERNEL(cross)(at->spin[i], turned, at->slope[i]);
         for (int c = 0; c < 3; c++) {
             const FilLanes *row = at->R[i] + (size_t)3 * c;
-            at->slope[i][c] += row[0] * push[0] + row[1] * push[1] + row[2] * push[2];
+            at->slope[i][c] = whirl * at->slope[i][c] +
+                              (row[0] * push[0] + row[1] * push[1] + row[2] * push[2]);
         }
     }
     FilElementEnd *end = run->end;
@@ -277,7 +278,7 @@ INLINE FIL_KERNEL(biases)(FIL_KERNEL(Run) * run, int d) {
         FIL_KERNEL(cross)(at->spin[i], t, moved);
         FIL_KERNEL(cross)(at->spin[i], moved, twice);
         for (int c = 0; c < 3; c++) {
-            at->slope[i][c] += twice[c];
+            at->slope[i][c] += whirl * twice[c];
         }
     }
     FIL_KERNEL(integrate)
@@ -387,12 +388,13 @@ INLINE FIL_KERNEL(sum_curvature)(FIL_KERNEL(Run) * run, int d, FilElementSums *s
     }
 }
 
-// Momentum and known forces at node i: force p and torque about the place itself.
+// Momentum and known forces at node i: p, of which `pull` is the force, and torque about the place
+// itself.
 INLINE FIL_KERNEL(load_node)(const FIL_KERNEL(Run) * run, const FilElementStart *start, int i,
-                             FilLanes *p, FilLanes *torque) {
+                             FilLanes *p, FilLanes *pull, FilLanes *torque) {
     const FilElementNodes *at = run->at;
     const FilElementIn *in = run->in;
-    FilLanes v[3], a[3], spin[3], twice[3], t[3], swing[3], alpha[3];
+    FilLanes v[3], a[3], spin[3], twice[3], t[3], swing[3], alpha[3], whirl = 1.0 - in->calm;
     FIL_KERNEL(cross)(start->w, at->r[i], v);        // w x r
     FIL_KERNEL(cross)(start->bw, at->r[i], a);       // b_w x r
     FIL_KERNEL(cross)(start->w, at->spin[i], alpha); // w x spin
@@ -401,17 +403,18 @@ INLINE FIL_KERNEL(load_node)(const FIL_KERNEL(Run) * run, const FilElementStart 
         v[c] += start->v[c] + at->drift[i][c];
         a[c] += start->bv[c] + at->acceleration[i][c];
         spin[c] = start->w[c] + at->spin[i][c];
-        alpha[c] += start->bw[c] + at->alpha[i][c];
+        alpha[c] = whirl * alpha[c] + start->bw[c] + at->alpha[i][c];
         t[c] = at->R[i][3 * c];
     }
     FIL_KERNEL(cross)(start->w, twice, swing);
     for (int c = 0; c < 3; c++) {
-        p[c] = in->momentum * v[c] - in->force * (a[c] + swing[c]);
+        pull[c] = in->force * (a[c] + whirl * swing[c]);
+        p[c] = in->momentum * v[c] - pull[c];
     }
     FilLanes rate = spin[0] * t[0] + spin[1] * t[1] + spin[2] * t[2];
     FilLanes gain = alpha[0] * t[0] + alpha[1] * t[1] + alpha[2] * t[2];
     FilLanes along = in->spin_momentum * rate - in->spin_force * gain;
-    FilLanes across = in->spin_force * rate;
+    FilLanes across = whirl * in->spin_force * rate;
     FIL_KERNEL(cross)(spin, t, swing);
     for (int c = 0; c < 3; c++) {
         torque[c] = along * t[c] - across * swing[c];
@@ -424,9 +427,10 @@ INLINE FIL_KERNEL(sum_forces)(const FIL_KERNEL(Run) * run, int d, const FilEleme
     FilLanes hv[3] = {0}, hw[3] = {0}, hk[6] = {0};
     for (int i = 0; i < run->rule->count; i++) {
         FilLanes w = run->h * run->rule->weights[i];
-        FilLanes p[3], torque[3], arm[3];
-        FIL_KERNEL(load_node)(run, start, i, p, torque);
+        FilLanes p[3], pull[3], torque[3], arm[3];
+        FIL_KERNEL(load_node)(run, start, i, p, pull, torque);
         for (int c = 0; c < 3; c++) {
+            sums->pull[c] -= w * pull[c];
             p[c] *= w;
             torque[c] *= w;
         }
@@ -460,8 +464,10 @@ INLINE FIL_KERNEL(find_sums)(int d, const FilElementIn *in, const FilElementStar
         if (work->segments > 1) { // else the nodes are those of find_end()
             FIL_KERNEL(run_segment)(&run, d, segment);
         }
-        if (!work->forces_only) {
+        if (work->parts != FIL_ELEMENT_FORCES) {
             FIL_KERNEL(sum_rigid)(&run, sums);
+        }
+        if (work->parts == FIL_ELEMENT_ALL) {
             FIL_KERNEL(sum_curvature)(&run, d, sums);
         }
         FIL_KERNEL(sum_forces)(&run, d, start, sums);

@@ -116,7 +116,7 @@ void fil_nodal_tip_reaction(const FilRod *rod, const FilRodPast *past, double fo
 FilStatus fil_nodal_check_natural(const FilRod *rod, int element, const double kappa[3],
                                   FilError *error);
 double fil_nodal_largest_step(const FilRod *rod);
-bool fil_nodal_gained(const FilRod *rod);
+double fil_nodal_gained(const FilRod *rod);
 void fil_nodal_refresh(FilRod *rod);
 
 // --- among the files nodal*.c --------------------------------------------------------------------

@@ -410,9 +410,9 @@ static void set_velocity(FilRod *rod, double dt, double axes[2][3], const FilSha
     }
 }
 
-bool fil_nodal_gained(const FilRod *rod) {
+double fil_nodal_gained(const FilRod *rod) {
     const FilNodal *nodal = rod->data;
-    return nodal->gained;
+    return nodal->gained ? 2.0 : 0.0;
 }
 
 void fil_nodal_advance(FilRod *rod, double dt, const double *velocity) {

@@ -215,6 +215,7 @@ static void load_lanes(const FilRod *rod, const FilReducedPass *pass, int first,
         in->spin_momentum[lane] = pass->momentum * J;
         in->force[lane] = pass->dt * section->mass;
         in->spin_force[lane] = pass->dt * J;
+        in->calm[lane] = pass->calm;
     }
 }
 
@@ -235,11 +236,15 @@ static void store_end(FilReduced *data, const FilElementEnd *end, int lane, int 
     store_lane(end->alpha, lane, 3, data->end_bias + 6 * i + 3);
 }
 
-static void store_sums(FilReduced *data, const FilElementSums *sums, int lane, int element) {
-    size_t i = (size_t)element, d = (size_t)data->d;
+static void store_rigid(FilReduced *data, const FilElementSums *sums, int lane, int element) {
+    size_t i = (size_t)element;
     store_lane(&sums->mass, lane, 1, data->mass + i);
     store_lane(sums->moment, lane, 3, data->moment + 3 * i);
     store_lane(sums->ww, lane, 6, data->ww + 6 * i);
+}
+
+static void store_sums(FilReduced *data, const FilElementSums *sums, int lane, int element) {
+    size_t i = (size_t)element, d = (size_t)data->d;
     store_lane(sums->vk[0], lane, 3 * data->d, data->vk + 3 * d * i);
     store_lane(sums->wk[0], lane, 3 * data->d, data->wk + 3 * d * i);
     store_lane(sums->kk, lane, data->d * (data->d + 1) / 2, data->kk + d * (d + 1) / 2 * i);
@@ -250,6 +255,7 @@ static void store_forces(FilReduced *data, const FilElementSums *sums, int lane,
     store_lane(sums->hv, lane, 3, h);
     store_lane(sums->hw, lane, 3, h + 3);
     store_lane(sums->hk, lane, data->d, h + 6);
+    store_lane(sums->pull, lane, 3, data->pull + 3 * (size_t)element);
 }
 
 // out = sum_a columns[a] k[a].
@@ -261,8 +267,8 @@ static void combine(int d, const double *columns, const double *k, double out[3]
 }
 
 // Motion and bias at the end of element i, in the axes of its start.
-static void move_end(const FilReduced *data, int i, const double *rate, double motion[6],
-                     double bias[6]) {
+static void move_end(const FilReduced *data, int i, const double *rate, double whirl,
+                     double motion[6], double bias[6]) {
     size_t n = (size_t)i, d = (size_t)data->d;
     const double *v = data->motion + 6 * n, *w = v + 3, *b = data->bias + 6 * n;
     const double *r = data->end_place + 3 * n, *local = data->end_bias + 6 * n;
@@ -279,8 +285,8 @@ static void move_end(const FilReduced *data, int i, const double *rate, double m
     for (int c = 0; c < 3; c++) {
         motion[c] = v[c] + wr[c] + drift[c];
         motion[3 + c] = w[c] + spin[c];
-        bias[c] = b[c] + br[c] + swing[c] + local[c];
-        bias[3 + c] = b[3 + c] + ws[c] + local[3 + c];
+        bias[c] = b[c] + br[c] + whirl * swing[c] + local[c];
+        bias[3 + c] = b[3 + c] + whirl * ws[c] + local[3 + c];
     }
 }
 
@@ -334,7 +340,8 @@ static void start_element(const FilRod *rod, const FilReducedPass *pass, int i) 
     fil_apply3(data->frame + 9 * p, data->end_place + 3 * p, way);
     fil_copy3(data->place + 3 * p, data->place + 3 * n);
     fil_add3(1.0, way, data->place + 3 * n);
-    move_end(data, data->parent[i], pass->moving ? data->rate + 3 * p : still, motion, bias);
+    move_end(data, data->parent[i], pass->moving ? data->rate + 3 * p : still, 1.0 - pass->calm,
+             motion, bias);
     turn_back(data->turn + 9 * n, motion, data->motion + 6 * n);
     turn_back(data->turn + 9 * n, bias, data->bias + 6 * n);
 }
@@ -372,7 +379,7 @@ void fil_reduced_pass(const FilRod *rod, const FilReducedPass *pass) {
             memset(in.kappa, 0, sizeof in.kappa);
             work.segments = 1;
         }
-        work.forces_only = pass->forces_only;
+        work.parts = pass->parts;
         data->kernels->end(&in, &work, &end);
         for (int lane = 0; lane < count; lane++) {
             store_end(data, &end, lane, first + lane);
@@ -385,7 +392,10 @@ void fil_reduced_pass(const FilRod *rod, const FilReducedPass *pass) {
         data->kernels->sums(&in, &start, &work, &sums);
         for (int lane = 0; lane < count; lane++) {
             store_forces(data, &sums, lane, first + lane);
-            if (!pass->forces_only) {
+            if (pass->parts != FIL_ELEMENT_FORCES) {
+                store_rigid(data, &sums, lane, first + lane);
+            }
+            if (pass->parts == FIL_ELEMENT_ALL) {
                 store_sums(data, &sums, lane, first + lane);
             }
         }
@@ -401,6 +411,7 @@ void fil_reduced_update(const FilRod *rod) {
 
 void fil_reduced_refresh(FilRod *rod) {
     fil_reduced(rod)->stale = true;
+    fil_reduced(rod)->measured = false;
 }
 
 double fil_reduced_spin(const FilRod *rod) {
@@ -514,6 +525,7 @@ void fil_reduced_add_load(const FilRod *rod, double dt, const FilRodLoad *load) 
     fil_apply_transposed3(frame, load->torque, torque);
     fil_cross3(section.place, force, arm);
     fil_add3(dt, force, h);
+    fil_add3(dt, force, data->pull + 3 * (size_t)i);
     fil_add3(dt, arm, h + 3);
     fil_add3(dt, torque, h + 3);
     for (int a = 0; a < data->d; a++) {

@@ -8,6 +8,7 @@
 // rates. Each element sees itself from its own start frame; `turn` brings its axes into those of
 // its parent's start.
 
+#include "bulk.h"
 #include "element.h"
 #include "rod.h"
 
@@ -24,6 +25,7 @@
     X(motion, 6) /* velocity and spin of the start                                */
 #define FIL_REDUCED_FACTORS(X)                     \
     X(coupling, 3 * m) /* recursive.c           */ \
+    X(tension, 1)      /* reduced_tension.c     */ \
     X(pivot, 6)                                    \
     X(passed, m) /* scratch of the solves       */
 
@@ -39,10 +41,22 @@
     X(wk, 3 * d)                                                                \
     X(kk, d *(d + 1) / 2)                                                       \
     X(h, 6 + d)      /* force on start and curvatures                        */ \
+    X(pull, 3)       /* the force in it, without momentum                    */ \
     X(wrench, 6)     /* force on the start, with all that hangs behind       */ \
     X(reduced, m *m) /* inertia felt at the start: recursive.c               */
 
 #define FIL_REDUCED_PIVOT 1e-15 // relative: what round-off may bring a pivot to
+
+// A rod as a whole: energies (J), momentum and what gravity and loads do to it (force, then moment
+// about the root, which is at `about`).
+typedef struct FilReducedWhole {
+    double kinetic, elastic, potential;
+    double pull; // N: sizes of all forces
+    double about[3];
+    double momentum[2][3], force[2][3];
+    FilBulk bulk;
+    bool sane;
+} FilReducedWhole;
 
 typedef struct FilReduced {
     int d;          // curvature numbers of an element
@@ -50,8 +64,13 @@ typedef struct FilReduced {
     int kappas;     // curvature numbers of the rod
     bool recursive; // the step is solved by elimination from the tips, else by a dense matrix
     bool stale;     // geometry or motion are not those of the state
-    double turned;  // rad: how far the rod turns in the step that was prepared, at most
     bool sane;      // no element turns beyond what can be integrated
+    bool tense;     // tension counts in the step that was prepared
+    double calm;    // part of the velocity terms that the step that was prepared leaves out
+    double taken;   // see FilRodTable.gained
+    FilReducedWhole whole; // of the state, where it was measured ...
+    bool measured;         // ... and nothing changed since, at this revision of the rod
+    unsigned revision;
     const FilElementKernels *kernels;
     // views of the state
     double *root_place, *root_turn, *root_rate; // [3], [9] columns are axes, [6] world
@@ -88,14 +107,15 @@ static inline FilReduced *fil_reduced(const FilRod *rod) {
 
 // What a pass over the rod finds.
 typedef struct FilReducedPass {
-    double dt;        // weight of the known forces
-    double momentum;  // weight of the momentum
-    double drag;      // s: theta dt, time that the drag acts in the mass matrix
-    double resist;    // s: dt, time that the drag acts on the velocities
-    bool moving;      // else velocities are taken as zero
-    bool pushed;      // the velocities change as `push` says, else they stay
-    bool sums;        // inertia and forces too, not geometry and motion alone
-    bool forces_only; // of the sums, the force h alone
+    double dt;             // weight of the known forces
+    double momentum;       // weight of the momentum
+    double drag;           // s: theta dt, time that the drag acts in the mass matrix
+    double resist;         // s: dt, time that the drag acts on the velocities
+    double calm;           // part of the velocity terms that is left out
+    bool moving;           // else velocities are taken as zero
+    bool pushed;           // the velocities change as `push` says, else they stay
+    bool sums;             // inertia and forces too, not geometry and motion alone
+    FilElementParts parts; // of the sums
 } FilReducedPass;
 
 /// Geometry, motion, and as asked the mass matrix and the force h of all elements.
@@ -136,10 +156,10 @@ FilStatus fil_reduced_create(FilRod *rod, int d, const double *start, FilError *
 void fil_reduced_refresh(FilRod *rod);
 
 // --- reduced_step.c ------------------------------------------------------------------------------
-double fil_reduced_turn(const FilRod *rod);
 double fil_reduced_turning(const FilRod *rod, const double *velocity);
 bool fil_reduced_correct(FilRod *rod, double dt, const double *velocity, const double *push,
                          double *rhs);
+double fil_reduced_gained(const FilRod *rod);
 double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 void fil_reduced_solve(const FilRod *rod, double *x);
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity);
@@ -148,6 +168,21 @@ void fil_reduced_stop(FilRod *rod);
 void fil_reduced_launch(FilRod *rod, const double velocity[3], const double spin[3]);
 void fil_reduced_place_ends(FilRod *rod);
 void fil_reduced_move(FilRod *rod, const double *dx);
+
+// --- reduced_recover.c ---------------------------------------------------------------------------
+
+/// The present state as a whole.
+void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole);
+/// The end of a step that began with `start`, and in which impulses did the work `pushed`: momentum
+/// and energy are made right. Returns what FilRodTable.gained returns.
+double fil_reduced_recover(FilRod *rod, double dt, double pushed, const FilReducedWhole *start);
+
+// --- reduced_tension.c ---------------------------------------------------------------------------
+
+/// Add the stiffness that tension gives the rod, times step^2, to the mass matrix of the last pass.
+void fil_reduced_stretch(const FilRod *rod, double dt, double step);
+/// Add it times the rates of the state, or the difference to the rates after the step, to h.
+void fil_reduced_add_tension(const FilRod *rod, bool difference);
 
 // --- reduced_look.c ------------------------------------------------------------------------------
 void fil_reduced_at(const FilRod *rod, int element, double u, FilPose *pose, FilRate *rate);
@@ -164,6 +199,7 @@ void fil_reduced_step_rows(const FilRod *rod, double time, double *rows, double 
 void fil_reduced_past_rows(const FilRod *rod, double seconds, double *rows, double *error);
 double fil_reduced_elastic_at(const FilRod *rod, int element, double u);
 void fil_reduced_energy(const FilRod *rod, FilRodEnergy *energy);
+void fil_reduced_add_elastic(const FilRod *rod, int i, FilRodEnergy *energy);
 void fil_reduced_gradient(const FilRod *rod, double *gradient);
 void fil_reduced_stiffness(const FilRod *rod, double *stiffness);
 void fil_reduced_mass(const FilRod *rod, double *mass);
@@ -207,7 +243,7 @@ void fil_composite_solve(const FilRod *rod, double *x);
             .rows = {{[FIL_END_SLIDING] = 5},                                                     \
                      {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},       \
         .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,          \
-        .turn = fil_reduced_turn, .turning = fil_reduced_turning, .solve = fil_reduced_solve,     \
+        .gained = fil_reduced_gained, .turning = fil_reduced_turning, .solve = fil_reduced_solve,     \
         .advance = fil_reduced_advance, .get_velocity = fil_reduced_get_velocity,                 \
         .stop = fil_reduced_stop, .launch = fil_reduced_launch,                                   \
         .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at,     \

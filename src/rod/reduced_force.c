@@ -44,7 +44,7 @@ static void find_rest(const FilRod *rod, const FilRodPast *past, double *rest) {
                                             .moving = true,
                                             .pushed = true,
                                             .sums = true,
-                                            .forces_only = true});
+                                            .parts = FIL_ELEMENT_FORCES});
     fil_reduced_add_loads(rod, 1.0);
     while (past->next != NULL && past->next(past->context, &push)) {
         fil_reduced_add_load(rod, 1.0, &push);

@@ -195,7 +195,7 @@ double fil_reduced_elastic_at(const FilRod *rod, int element, double u) {
     return fil_rod_elastic_density(rod, element, u, kappa);
 }
 
-static void add_elastic(const FilRod *rod, int i, FilRodEnergy *energy) {
+void fil_reduced_add_elastic(const FilRod *rod, int i, FilRodEnergy *energy) {
     const FilReduced *data = fil_reduced(rod);
     const double *K = rod->sections[i].kappa, *natural = rod->natural + 6 * (size_t)i;
     const double *k = data->kappa + 3 * (size_t)i;
@@ -209,7 +209,10 @@ static void add_elastic(const FilRod *rod, int i, FilRodEnergy *energy) {
 void fil_reduced_energy(const FilRod *rod, FilRodEnergy *energy) {
     const FilReduced *data = fil_reduced(rod);
     size_t d = (size_t)data->d;
-    fil_reduced_pass(rod, &(FilReducedPass){.momentum = 1.0, .moving = true, .sums = true});
+    fil_reduced_pass(rod, &(FilReducedPass){.momentum = 1.0,
+                                            .moving = true,
+                                            .sums = true,
+                                            .parts = FIL_ELEMENT_RIGID});
     for (int i = 0; i < rod->element_count; i++) {
         size_t n = (size_t)i;
         const double *h = data->h + (6 + d) * n, *motion = data->motion + 6 * n;
@@ -224,7 +227,7 @@ void fil_reduced_energy(const FilRod *rod, FilRodEnergy *energy) {
         fil_apply3(data->frame + 9 * n, data->moment + 3 * n, centre);
         fil_add3(data->mass[n], data->place + 3 * n, centre);
         energy->gravity -= fil_dot3(rod->gravity, centre);
-        add_elastic(rod, i, energy);
+        fil_reduced_add_elastic(rod, i, energy);
     }
     for (int k = 0; k < rod->load_count; k++) {
         FilPose pose;

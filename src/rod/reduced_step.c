@@ -207,17 +207,28 @@ static void subtract_drag(const FilRod *rod, double dt, double *rhs) {
            sizeof(double) * (size_t)data->root);
     memcpy(data->rate, data->here_state + 18 + data->kappas, sizeof(double) * (size_t)data->kappas);
     fil_reduced_pass(rod, &(FilReducedPass){
-                              .resist = resist, .moving = true, .sums = true, .forces_only = true});
+                              .resist = resist, .moving = true, .sums = true, .parts = FIL_ELEMENT_FORCES});
     fil_reduced_gather(rod, data->forces);
     for (int k = 0; k < rod->dof_count; k++) {
         rhs[k] += data->forces[k];
     }
 }
 
+// The part of the velocity terms that is left out: where the rod turns by more than a radian in the
+// step they foretell nothing, and with all of them it would fly apart.
+static double find_calm(FilRod *rod, double dt) {
+    FilReduced *data = fil_reduced(rod);
+    fil_reduced_update(rod);
+    const double angle = dt * fil_reduced_spin(rod);
+    data->calm = rod->careful ? 1.0 : angle <= 1.0 ? 0.0 : 1.0 - 1.0 / (angle * angle);
+    return data->calm;
+}
+
 // A, factored, and rhs for the guess `after`. Returns the angle that a section turns by in the
 // step, at most; NAN when an element turns beyond what can be integrated.
-static double make_step(const FilRod *rod, double dt, double *rhs) {
+static double make_step(FilRod *rod, double dt, double *rhs) {
     FilReduced *data = fil_reduced(rod);
+    const double calm = find_calm(rod, dt);
     double theta = rod->theta, stiff = theta * dt * (rod->damping + theta * dt);
     double known[6] = {0.0}, angle = (double)NAN;
     bool stale = enter_ahead(rod);
@@ -225,17 +236,20 @@ static double make_step(const FilRod *rod, double dt, double *rhs) {
     fil_reduced_pass(rod, &(FilReducedPass){.dt = dt,
                                             .momentum = 1.0,
                                             .drag = theta * dt,
+                                            .calm = calm,
                                             .moving = true,
                                             .pushed = true,
                                             .sums = true});
     bool sane = data->sane;
     if (sane) {
+        fil_reduced_add_loads(rod, dt);
+        fil_reduced_stretch(rod, dt, theta * dt);
+        fil_reduced_add_tension(rod, false);
         memcpy(known, data->after, sizeof(double) * (size_t)(6 - data->root));
         if (fil_norm3(known) + fil_norm3(known + 3) > 0.0) {
             subtract_rigid(rod, known);
         }
         angle = dt * fil_reduced_spin(rod);
-        fil_reduced_add_loads(rod, dt);
         fil_reduced_gather(rod, rhs);
         if (data->recursive) {
             fil_recursive_factor(rod, stiff);
@@ -261,11 +275,13 @@ static void correct_step(const FilRod *rod, double dt, double weight, double *rh
     look_ahead(rod, dt, 1.0);
     fil_reduced_pass(rod, &(FilReducedPass){.dt = dt,
                                             .resist = dt,
+                                            .calm = data->calm,
                                             .moving = true,
                                             .pushed = true,
                                             .sums = true,
-                                            .forces_only = true});
+                                            .parts = FIL_ELEMENT_FORCES});
     fil_reduced_add_loads(rod, dt);
+    fil_reduced_add_tension(rod, true);
     fil_reduced_gather(rod, rest);
     leave_ahead(rod, stale);
     subtract_elastic(rod, dt, dt * (rod->damping + dt), data->after + 6, rest);
@@ -341,8 +357,7 @@ static double repeat_step(FilRod *rod, double dt, double *rhs) {
 static double correct_once(FilRod *rod, double dt, double angle, double *rhs) {
     double speed;
     (void)improve_guess(rod, dt, rhs, &speed);
-    fil_reduced(rod)->turned = fmax(angle, dt * speed);
-    if (angle > slow || dt * speed > slow) {
+    if (!rod->careful && (angle > slow || dt * speed > slow)) {
         correct_step(rod, dt, 1.0 / fmax(1.0, 4.0 * angle * angle), rhs);
     }
     return dt * speed <= most_turn ? 0.0 : dt * speed;
@@ -380,15 +395,14 @@ double fil_reduced_turning(const FilRod *rod, const double *velocity) {
     return sum;
 }
 
-double fil_reduced_turn(const FilRod *rod) {
-    return fil_reduced(rod)->turned;
+double fil_reduced_gained(const FilRod *rod) {
+    return fil_reduced(rod)->taken;
 }
 
 double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
     const FilReduced *data = fil_reduced(rod);
     start_guess(rod, dt, guess);
     double angle = make_step(rod, dt, rhs), rest = 0.0;
-    fil_reduced(rod)->turned = angle;
     if (guess == NULL && data->sane) {
         rest = rod->theta < 1.0 ? repeat_step(rod, dt, rhs) : correct_once(rod, dt, angle, rhs);
     }
@@ -422,7 +436,7 @@ void fil_reduced_stop(FilRod *rod) {
     FilReduced *data = fil_reduced(rod);
     memset(data->root_rate, 0, sizeof(double) * 6);
     memset(data->rate, 0, sizeof(double) * (size_t)data->kappas);
-    data->stale = true;
+    fil_reduced_refresh(rod);
 }
 
 void fil_reduced_launch(FilRod *rod, const double velocity[3], const double spin[3]) {
@@ -447,7 +461,7 @@ void fil_reduced_move(FilRod *rod, const double *dx) {
     for (int k = 0; k < data->kappas; k++) {
         data->kappa[k] += dx[data->root + k];
     }
-    data->stale = true;
+    fil_reduced_refresh(rod);
 }
 
 // The root's pose as far as it is held.
@@ -465,7 +479,7 @@ void fil_reduced_place_ends(FilRod *rod) {
     FilReduced *data = fil_reduced(rod);
     if (rod->root_end.motion != NULL && data->root < 6) {
         place_root(rod, 0.0);
-        data->stale = true;
+        fil_reduced_refresh(rod);
     }
 }
 
@@ -558,13 +572,30 @@ static void settle_ends(FilRod *rod, double dt) {
     for (int k = 0; k < n; k++) {
         *(k < data->root ? &root[k] : &data->rate[k - data->root]) += dx[k];
     }
-    data->stale = true;
+    fil_reduced_refresh(rod);
+}
+
+// What impulses did, J.
+static double find_work(const FilRod *rod, const double *velocity) {
+    const FilReduced *data = fil_reduced(rod);
+    const double *root = data->root_rate + 6 - data->root;
+    double sum = 0.0;
+    for (int k = 0; rod->push != NULL && k < rod->dof_count; k++) {
+        const double v = k < data->root ? root[k] : data->rate[k - data->root];
+        sum += rod->push[k] * ((1.0 - rod->theta) * v + rod->theta * velocity[k]);
+    }
+    return sum;
 }
 
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
     FilReduced *data = fil_reduced(rod);
     double before = (1.0 - rod->theta) * dt, after = rod->theta * dt, shift[6];
     double *root = data->root_rate + 6 - data->root;
+    if (!data->measured || data->revision != rod->revision) {
+        fil_reduced_measure(rod, &data->whole);
+    }
+    const FilReducedWhole start = data->whole;
+    const double work = find_work(rod, velocity);
     for (int k = 0; k < data->root; k++) {
         shift[k] = before * root[k] + after * velocity[k];
         root[k] = velocity[k];
@@ -584,11 +615,12 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
         data->rate[k] = rate[k];
     }
     rod->state[0] += dt;
-    data->stale = true;
+    fil_reduced_refresh(rod);
     if (rod->row_count > 0) {
         pull_ends(rod);
         if (rod->theta < 0.75) {
             settle_ends(rod, dt);
         }
     }
+    data->taken = fil_reduced_recover(rod, dt, work, &start);
 }

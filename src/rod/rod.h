@@ -88,6 +88,7 @@ struct FilRod {
     unsigned past_revision;
     int linearisations;    // of a step that is linear: 0 and 1 are one
     bool tired;            // a step took so much work that its rest is taken as it comes
+    bool careful;          // a step is done without what may let it gain energy, if it can be
     FilStatus step_status; // of the last step in fil_rods_step()
 };
 
@@ -150,11 +151,9 @@ struct FilRodTable {
     // where that is not worth it, or not possible. NULL: never.
     bool (*correct)(FilRod *rod, double dt, const double *velocity, const double *push,
                     double *rhs);
-    // Whether the last advance() had to leave the rod more energy than it had and got. NULL: never.
-    bool (*gained)(const FilRod *rod);
-    // How far the rod turns in the step that was prepared, rad: its velocity terms matter as the
-    // square of that. NULL: it has none outside A.
-    double (*turn)(const FilRod *rod);
+    // The part of its motion that the last advance() took from the rod, 0 .. 1, so that it has no
+    // more energy than it had and got; above 1: to take all of it was not enough.
+    double (*gained)(const FilRod *rod);
     // How far sections turn against each other at this velocity, rad/s. NULL: nobody asks.
     double (*turning)(const FilRod *rod, const double *velocity);
     // x <- A^-1 x, for the A of the last prepare(); O(N).

@@ -25,14 +25,12 @@
 #include "base/parallel.h"
 #include "math/vector.h"
 
-enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12 };
+enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12, MIN_DEPTH = 2 };
 enum { MAX_WORK = 400, TIRED_NEWTON = 3 }; // iterations of a step in parts; then, of each
 enum { MORE_LINEARISATIONS = 3 };          // of its parts, where they are linear
 static const double most_residual = 1e-3;  // of parts that have to do
-static const double most_gain = 2e-3;      // of the kinetic energy, in a step
-// rad: how far a rod turns in a step that does not gain more; hair, clamped at its root alone, is
-// damped by its elasticity
-static const double harmless = 0.05, harmless_hair = 0.5;
+// of its motion: what may be taken from a step, and from one in parts that is called converged
+static const double most_taken = 2e-3, most_honest = 0.05;
 static const double weakest = 1e-5; // of the rows of places: see fil_rod_row_softness()
 static const double newton_tolerance = 1e-10, hold_tolerance = 1e-6;
 
@@ -318,32 +316,13 @@ FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, cons
 
 // --- steps that are too long ---------------------------------------------------------------------
 
-// Whether all that changes the energy of a rod is in it, so that implicit Euler can only lose some.
-static bool keeps_energy(const FilRod *rod) {
-    bool kept = rod->table->correct != NULL && rod->theta > 0.75 && rod->growth == 0.0 &&
-                rod->root_end.motion == NULL && rod->tip_end.motion == NULL;
-    for (int k = 0; kept && k < rod->load_count; k++) {
-        const double *torque = rod->loads[k].torque;
-        kept = torque[0] == 0.0 && torque[1] == 0.0 && torque[2] == 0.0;
-    }
-    return kept;
-}
-
-static double find_energy(const FilRod *rod, double *kinetic) {
-    FilRodEnergy e;
-    fil_rod_energy(rod, &e);
-    *kinetic = e.kinetic;
-    return e.kinetic + e.bend + e.twist + e.stretch + e.gravity + e.loads;
-}
-
 static FilStatus step_once(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
     FilRodStepInfo part;
     fil_rod_find_velocity(rod, dt, &part);
     FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, NULL, error);
-    bool gained = status == FIL_OK && rod->table->gained != NULL && rod->table->gained(rod);
     info->iterations += part.iterations;
     info->residual = fmax(info->residual, part.residual);
-    info->converged = info->converged && part.converged && status == FIL_OK && !gained;
+    info->converged = info->converged && part.converged && status == FIL_OK;
     return status;
 }
 
@@ -351,25 +330,6 @@ static FilStatus step_once(FilRod *rod, double dt, FilRodStepInfo *info, FilErro
 typedef struct Parts {
     int depth, left, calm; // parts since it was last halved
 } Parts;
-
-// One part; false when it gained energy and was taken back.
-static bool try_part(FilRod *rod, double dt, double *energy, FilRodStepInfo *info,
-                     FilStatus *status, FilError *error) {
-    FilRodStepInfo kept = *info;
-    double kinetic = 0.0;
-    *status = step_once(rod, dt, info, error);
-    double after = *status == FIL_OK ? find_energy(rod, &kinetic) : HUGE_VAL;
-    double noise = 1e-9 * (fabs(*energy) + fabs(after));
-    if (after - *energy <= most_gain * kinetic + noise) {
-        *energy = after;
-        return true;
-    }
-    if (*status == FIL_OK) {
-        *status = fil_rod_set_state(rod, rod->saved, error);
-    }
-    *info = kept;
-    return false;
-}
 
 static void count_part(Parts *parts, bool stands) {
     if (!stands) {
@@ -388,35 +348,9 @@ static FilStatus give_up(FilRod *rod, FilStatus status) {
     return restored == FIL_OK ? status : restored;
 }
 
-// Velocity terms are not part of A: a step that is too long for how the rod moves would gain
-// energy. It is taken in parts until none does, or they cannot be shorter.
-static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
-    double time = rod->state[0], kinetic, energy = find_energy(rod, &kinetic);
-    FilStatus status = FIL_OK;
-    fil_rod_get_state(rod, rod->origin);
-    for (Parts parts = {.left = 1}; parts.left > 0;) {
-        double part = ldexp(dt, -parts.depth);
-        bool stands;
-        if (parts.depth < MAX_DEPTH) {
-            stands = try_part(rod, part, &energy, info, &status, error);
-        } else {
-            status = step_once(rod, part, info, error);
-            stands = status == FIL_OK;
-            energy = find_energy(rod, &kinetic);
-        }
-        if (!stands && parts.depth == MAX_DEPTH) {
-            return give_up(rod, status);
-        }
-        count_part(&parts, stands);
-    }
-    rod->state[0] = time + dt;
-    return FIL_OK;
-}
-
 // Whether a part that may not have converged is one to go on from.
 static bool is_near(const FilRod *rod, const FilRodStepInfo *part) {
-    return part->residual <= most_residual &&
-           (rod->table->gained == NULL || !rod->table->gained(rod));
+    return part->residual <= most_residual && rod->table->gained(rod) <= 1.0;
 }
 
 // The last resort: the rod is held fast instead, and loses its motion.
@@ -429,33 +363,49 @@ static FilStatus stand_still(FilRod *rod, double dt, FilError *error) {
 
 // Nothing of the step can be taken: the rod is as it was.
 static FilStatus refuse_step(FilRod *rod, double dt, FilError *error) {
-    rod->tired = false;
+    rod->tired = rod->careful = false;
     FIL_TRY(give_up(rod, FIL_OK));
     return fail_step(rod, dt, error);
 }
 
-// A part that must do, because it is the last or the work is spent, is one to go on from.
+// A part that must do, because it is the last or the work is spent, is one to go on from. Models
+// whose velocity terms are not part of A do careful parts without them, as implicit Euler.
 static FilStatus take_part(FilRod *rod, double dt, bool last, FilRodStepInfo *part,
                            FilError *error) {
-    const FilStatus status = step_once(rod, dt, part, error);
+    const double theta = rod->theta;
     const bool must = rod->tired || last;
-    return status == FIL_OK && must && !is_near(rod, part) ? stand_still(rod, dt, error) : status;
+    rod->theta = rod->careful && rod->table->correct != NULL ? 1.0 : theta;
+    FilStatus status = step_once(rod, dt, part, error);
+    if (status == FIL_OK && must && !is_near(rod, part)) {
+        part->converged = false;
+        status = stand_still(rod, dt, error);
+    }
+    rod->theta = theta;
+    return status;
 }
 
-// The same for a model that knows when it gained energy, and whose step of `dt` did not converge.
-// Steps that are linear are linearised again at what they led to; what is still not sound is taken
-// in parts. After so many iterations the rest of the step is taken as it comes.
-static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *info,
-                                     FilError *error) {
+// How much may be taken from a part that stands: nearly nothing from one that can still be made
+// shorter, or else all that it has too much.
+static double find_most_taken(const Parts *parts) {
+    return parts->depth < MIN_DEPTH ? most_taken : 1.0;
+}
+
+// A step that did not converge, or gained energy. One that is linear is linearised again at what it
+// led to; what is still not sound is taken in parts. After so many iterations the rest of the step
+// is taken as it comes.
+static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
     const double time = rod->state[0];
-    const int depth = rod->table->merit == NULL ? 0 : 1;
+    const int depth = rod->linearisations > 1 && rod->table->merit == NULL ? 0 : 1;
     fil_rod_get_state(rod, rod->origin);
     for (Parts parts = {.depth = depth, .left = 1 << depth}; parts.left > 0;) {
         FilRodStepInfo part = {.converged = true};
-        rod->tired = info->iterations >= MAX_WORK;
         const bool last = parts.depth == MAX_DEPTH;
+        rod->tired = info->iterations >= MAX_WORK;
+        rod->careful = rod->tired || parts.depth > MIN_DEPTH;
         const FilStatus status = take_part(rod, ldexp(dt, -parts.depth), last, &part, error);
-        const bool stands = status == FIL_OK && (part.converged || rod->tired || last);
+        const double taken = status == FIL_OK ? rod->table->gained(rod) : 2.0;
+        const bool sound = status == FIL_OK && part.converged && taken <= find_most_taken(&parts);
+        const bool stands = sound || (status == FIL_OK && (rod->tired || last));
         info->iterations += part.iterations;
         if (!stands && last) {
             return refuse_step(rod, dt, error);
@@ -463,10 +413,10 @@ static FilStatus step_in_sound_parts(FilRod *rod, double dt, FilRodStepInfo *inf
         const bool back = !stands && status == FIL_OK;
         FIL_TRY(back ? fil_rod_set_state(rod, rod->saved, error) : FIL_OK);
         info->residual = stands ? fmax(info->residual, part.residual) : info->residual;
-        info->converged = info->converged && (part.converged || !stands);
+        info->converged = info->converged && ((sound && taken <= most_honest) || !stands);
         count_part(&parts, stands);
     }
-    rod->tired = false;
+    rod->tired = rod->careful = false;
     rod->state[0] = time + dt;
     return FIL_OK;
 }
@@ -478,23 +428,15 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     FIL_TRY(fil_rod_check_step(rod, dt, error));
     result->converged = true;
     FilStatus status = step_once(rod, dt, result, error);
-    const bool knows = rod->table->gained != NULL;
-    bool hair = rod->root_end.kind == FIL_END_CLAMPED && rod->tip_end.kind == FIL_END_FREE;
-    double limit = hair ? harmless_hair : harmless;
-    if (knows ? status == FIL_OK && result->converged
-              : !keeps_energy(rod) || (status == FIL_OK && rod->table->turn(rod) <= limit)) {
-        return status;
+    if (status == FIL_OK && result->converged && rod->table->gained(rod) <= most_taken) {
+        return FIL_OK;
     }
     if (status == FIL_OK) {
         FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
     }
-    if (!knows) {
-        *result = (FilRodStepInfo){.converged = true};
-        return step_in_parts(rod, dt, result, error);
-    }
     *result = (FilRodStepInfo){.iterations = result->iterations, .converged = true};
-    rod->linearisations = MORE_LINEARISATIONS;
-    status = step_in_sound_parts(rod, dt, result, error);
+    rod->linearisations = rod->table->correct == NULL ? MORE_LINEARISATIONS : 1;
+    status = step_in_parts(rod, dt, result, error);
     rod->linearisations = 1;
     return status;
 }

@@ -23,7 +23,8 @@
 #include "sleep.h"
 #include "solve.h"
 
-static const double most_gain = 2e-3; // of the kinetic energy, in a step
+static const double most_taken = 2e-3; // of a rod's motion, in a step that can be made shorter:
+static const double least_part = 0.24; // one that is longer than this part of the world's step
 
 static const int few_dofs = 8000;
 
@@ -51,7 +52,6 @@ static FilStatus reserve_try(FilWorld *world, const FilSpan *span, FilWorldTry *
     step->free_velocity = FIL_NEW(arena, double, dofs);
     step->shift = FIL_NEW_ZEROED(arena, double, dofs);
     step->push = FIL_NEW(arena, double, dofs);
-    step->energies = FIL_NEW(arena, double, (size_t)world->body_count + 1);
     step->states = FIL_NEW(arena, double, (size_t)world->state_count + 1);
     if (arena->failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a step of %lld unknowns",
@@ -194,60 +194,19 @@ static void mark_touched(FilWorld *world, const FilWorldTry *step) {
 
 // --- energy --------------------------------------------------------------------------------------
 
-// Rods whose velocity terms are explicit may gain energy in a step that is too long for how they
-// move. Implicit Euler only ever loses some: what a rod has more after the step than before and
-// than the impulses did on it, it has from nowhere.
-static bool may_gain(const FilBody *body) {
-    if (body->kind != FIL_BODY_ROD || !body->linear || body->island != 0) {
-        return false;
-    }
+// Whether a rod would have gained energy: more of its motion had to be taken from it than a step
+// that can be made shorter may lose.
+static bool did_gain(const FilWorld *world, const FilBody *body, double dt) {
     const FilRod *rod = body->self;
-    return rod->table->gained == NULL && rod->root_end.motion == NULL &&
-           rod->tip_end.motion == NULL && rod->growth == 0.0;
+    const double most = dt >= least_part * world->def.step ? most_taken : 1.0;
+    return body->kind == FIL_BODY_ROD && rod->table->gained(rod) > most;
 }
 
-// Other rods know.
-static bool knows_gain(const FilBody *body) {
-    const FilRod *rod = body->self;
-    return body->kind == FIL_BODY_ROD && body->island == 0 && rod->table->gained != NULL &&
-           rod->table->gained(rod);
-}
-
-static double energy_of(const FilBody *body, double *kinetic) {
+static double energy_of(const FilBody *body) {
     FilRodEnergy energy = {0};
     body->table->energy(body->self, &energy);
-    *kinetic = energy.kinetic;
     return energy.kinetic + energy.bend + energy.twist + energy.stretch + energy.gravity +
            energy.loads;
-}
-
-typedef struct Measuring {
-    const FilWorld *world;
-    double *energies;
-} Measuring;
-
-static void measure_range(void *context, int first, int last) {
-    const Measuring *measuring = context;
-    for (int i = first; i < last; i++) {
-        double kinetic;
-        const FilBody *body = &measuring->world->bodies[i];
-        measuring->energies[i] = may_gain(body) ? energy_of(body, &kinetic) : 0.0;
-    }
-}
-
-// Whether a body gained energy in the step: E+ - E - (impulses) . v+ beyond a small part of the
-// kinetic energy. Overlaps are taken out after it: what that costs is not counted.
-static bool did_gain(const FilBody *body, const FilWorldTry *step, double before) {
-    if (!may_gain(body)) {
-        return knows_gain(body);
-    }
-    double kinetic, now = energy_of(body, &kinetic), work = 0.0;
-    if (body->touched) {
-        const double *push = step->push + body->first_dof, *v = step->after + body->first_dof;
-        work = fil_dot(push, v, body->dof_count);
-    }
-    double noise = 1e-9 * (fabs(now) + fabs(before) + fabs(work));
-    return now - before - work > most_gain * kinetic + noise;
 }
 
 // --- the update ----------------------------------------------------------------------------------
@@ -270,7 +229,7 @@ static void advance_range(void *context, int first, int last) {
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
                                                   moving->step->after + body->first_dof, push);
         moving->gained[i] =
-            !moving->failed[i] && did_gain(body, moving->step, moving->step->energies[i]);
+            !moving->failed[i] && did_gain(moving->world, body, moving->step->dt);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
             fil_world_move_body(moving->world, moving->step, i, moving->work[fil_thread_index()]);
         }
@@ -555,8 +514,6 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
     Carrying carrying = {.world = world, .step = step};
     fil_parallel_ranges(step->contact_count, 256, world->threads, carry_range, &carrying);
     mark_touched(world, step);
-    Measuring measuring = {.world = world, .energies = step->energies};
-    fil_parallel_ranges(world->body_count, 16, world->threads, measure_range, &measuring);
     world->culprit = -1;
     FIL_TRY(fil_world_solve(world, step, info, &round->failed, error));
     round->woken = !round->failed && fil_world_wake_pressed(world, step);
@@ -606,10 +563,10 @@ static bool may_stand(const FilWorld *world, const FilWorldTry *step, const Roun
 }
 
 static double energy_of_all(const FilWorld *world) {
-    double sum = 0.0, kinetic;
+    double sum = 0.0;
     for (int i = 0; i < world->body_count; i++) {
         const FilBody *body = &world->bodies[i];
-        sum += body->island == 0 ? energy_of(body, &kinetic) : 0.0;
+        sum += body->island == 0 ? energy_of(body) : 0.0;
     }
     return sum;
 }

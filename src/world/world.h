@@ -242,7 +242,6 @@ typedef struct FilWorldTry {
     double *before, *after; // [dof_count] velocities: linearised there, found
     double *free_velocity;  // [dof_count]
     double *push;           // [dof_count] N s: generalised impulses
-    double *energies;       // [body_count] J, at the start of the step
     double *shift;          // [dof_count] m: correction of the configuration
     bool shifted;           // there is one
     double *depth;          // [body_count + 1] m: how deep a body overlaps, if there is one

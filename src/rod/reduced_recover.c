@@ -1,0 +1,336 @@
+// reduced_recover.c - the end of a step of a rod whose unknowns are curvatures: momentum and energy.
+//
+// The step is linear in v+ (reduced_step.c). Its velocity terms are foreseen, not solved for, so
+// that it is exact neither in momentum nor in energy. Both are made so here, with what moves the
+// rod as a whole and with how fast it moves otherwise.
+//
+// Momentum. A free rod that nothing touches gets the rigid motion (bulk.c) that makes its momentum,
+// linear and angular, what it was and what gravity and loads did in the step, at places half-way
+// between start and end.
+//
+// Energy. Let (u, w) be the rigid motion of the end that is driven; 0: nothing is. What drives it
+// does the work (u, w) . (change of the momentum less what else acted), so that with v = rigid +
+// rest the kinetic energy of the rest may be
+//     T(rest) <= T - (u, w) . P + T(rigid) + U - U+ + W - (u, w) . dt (gravity, loads),
+// P the momentum at the start, U the energy of gravity, loads and bending, W what contacts and
+// torques did. The rest is made slower where it has more: of a free rod all but the rigid part,
+// which has the least energy for its momentum. Where there is nothing left to take, the step
+// gained: it bent the rod by more than there was energy for. Where both ends are driven, and not as
+// one, nobody knows the work, and nothing is taken.
+#include <float.h>
+#include <string.h>
+
+#include "bulk.h"
+#include "math/rotation.h"
+#include "math/vec3.h"
+#include "reduced.h"
+
+static const double round_off = 1e-12; // of the energies: what may be too much
+static const double at_rest = 1e-13;   // of forces times length: what round-off does at rest
+static const double together = 1e-9;   // of its speed: how much an end may differ from a motion
+
+// --- the rod as a whole --------------------------------------------------------------------------
+
+// I += that of element i about the centre of the bulk.
+static void add_inertia(const FilReduced *data, size_t i, FilBulk *bulk) {
+    const double *I = data->ww + 6 * i, *frame = data->frame + 9 * i, m = data->mass[i];
+    const double full[9] = {I[0], I[1], I[2], I[1], I[3], I[4], I[2], I[4], I[5]};
+    double half[9], s[3], arm[3];
+    fil_multiply3(frame, full, half);
+    fil_apply3(frame, data->moment + 3 * i, s);
+    fil_subtract3(data->place + 3 * i, bulk->centre, arm);
+    const double far = m * fil_dot3(arm, arm) + 2.0 * fil_dot3(arm, s);
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++) {
+            bulk->inertia[3 * r + c] += fil_dot3(half + 3 * (size_t)r, frame + 3 * (size_t)c) +
+                                        (r == c ? far : 0.0) - m * arm[r] * arm[c] -
+                                        arm[r] * s[c] - s[r] * arm[c];
+        }
+    }
+}
+
+static void add_element(const FilRod *rod, size_t i, FilReducedWhole *whole) {
+    const FilReduced *data = fil_reduced(rod);
+    const size_t d = (size_t)data->d;
+    const double *h = data->h + (6 + d) * i, *motion = data->motion + 6 * i;
+    double centre[3], arm[3], linear[3], angular[3], work = 0.0;
+    FilRodEnergy elastic = {0};
+    for (size_t k = 0; k < 6; k++) {
+        work += h[k] * motion[k];
+    }
+    for (size_t a = 0; a < d; a++) {
+        work += h[6 + a] * data->rate[3 * i + a];
+    }
+    whole->kinetic += 0.5 * work;
+    fil_apply3(data->frame + 9 * i, data->moment + 3 * i, centre);
+    fil_subtract3(data->place + 3 * i, data->root_place, arm);
+    fil_add3(data->mass[i], arm, centre);
+    fil_add3(1.0, centre, whole->bulk.centre);
+    whole->bulk.mass += data->mass[i];
+    fil_apply3(data->frame + 9 * i, h, linear);
+    fil_apply3(data->frame + 9 * i, h + 3, angular);
+    fil_rod_add_wrench(data->root_place, data->place + 3 * i, linear, angular, whole->momentum);
+    fil_reduced_add_elastic(rod, (int)i, &elastic);
+    whole->elastic += elastic.bend + elastic.twist;
+}
+
+static void add_loads(const FilRod *rod, FilReducedWhole *whole) {
+    const FilReduced *data = fil_reduced(rod);
+    for (int k = 0; k < rod->load_count; k++) {
+        const FilRodLoad *load = &rod->loads[k];
+        FilPose pose;
+        double u, arm[3];
+        int i = fil_rod_locate(rod, load->s, &u);
+        fil_reduced_at(rod, i, u, &pose, NULL);
+        fil_subtract3(pose.position, data->root_place, arm);
+        whole->potential -= fil_dot3(load->force, arm);
+        whole->pull += fil_norm3(load->force);
+        fil_rod_add_wrench(data->root_place, pose.position, load->force, load->torque,
+                           whole->force);
+    }
+}
+
+void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole) {
+    const FilReduced *data = fil_reduced(rod);
+    fil_reduced_pass(rod, &(FilReducedPass){.momentum = 1.0,
+                                            .moving = true,
+                                            .sums = true,
+                                            .parts = FIL_ELEMENT_RIGID});
+    *whole = (FilReducedWhole){0};
+    for (size_t i = 0; i < (size_t)rod->element_count; i++) {
+        add_element(rod, i, whole);
+    }
+    FilBulk *bulk = &whole->bulk;
+    double weight[3] = {0.0}, none[3] = {0.0};
+    fil_add3(bulk->mass, rod->gravity, weight);
+    whole->potential -= fil_dot3(rod->gravity, bulk->centre);
+    whole->pull = fil_norm3(weight);
+    for (int c = 0; c < 3; c++) {
+        bulk->centre[c] = data->root_place[c] + bulk->centre[c] / bulk->mass;
+    }
+    fil_rod_add_wrench(data->root_place, bulk->centre, weight, none, whole->force);
+    for (size_t i = 0; i < (size_t)rod->element_count; i++) {
+        add_inertia(data, i, bulk);
+    }
+    add_loads(rod, whole);
+    fil_copy3(data->root_place, whole->about);
+    whole->sane = data->sane;
+}
+
+// --- what is driven ------------------------------------------------------------------------------
+
+// A rigid motion: how fast the place `at` moves, and the spin.
+typedef struct Motion {
+    double at[3], u[3], w[3];
+    bool any;
+} Motion;
+
+// The mean motion of an end over the step that led here; 0 where it is not driven.
+static void find_end_motion(const FilRod *rod, const FilRodEnd *end, double dt, Motion *motion) {
+    FilPose from, to;
+    double Q[9], turn[3];
+    *motion = (Motion){.any = end->motion != NULL && end->kind != FIL_END_FREE};
+    if (!motion->any) {
+        return;
+    }
+    fil_rod_end_pose(rod, end, rod->state[0] - dt, &from);
+    fil_rod_end_pose(rod, end, rod->state[0], &to);
+    for (int k = 0; k < 9; k++) {
+        Q[k] = 0.0;
+        for (int a = 0; a < 3; a++) {
+            Q[k] += to.axis[a][k / 3] * from.axis[a][k % 3];
+        }
+    }
+    fil_rotation_log(Q, turn);
+    fil_copy3(to.position, motion->at);
+    for (int c = 0; c < 3; c++) {
+        motion->u[c] = (to.position[c] - from.position[c]) / dt;
+        motion->w[c] = end->kind == FIL_END_PINNED ? 0.0 : turn[c] / dt;
+    }
+}
+
+static void velocity_at(const Motion *motion, const double x[3], double out[3]) {
+    double arm[3];
+    fil_subtract3(x, motion->at, arm);
+    fil_cross3(motion->w, arm, out);
+    fil_add3(1.0, motion->u, out);
+}
+
+// (u, w) . (a wrench about a place).
+static double power(const Motion *motion, const double about[3], double wrench[2][3]) {
+    double u[3];
+    velocity_at(motion, about, u);
+    return fil_dot3(u, wrench[0]) + fil_dot3(motion->w, wrench[1]);
+}
+
+// Whether both ends go with one motion, as far as they are held; else nobody knows the work.
+static bool find_motion(const FilRod *rod, double dt, Motion *motion) {
+    const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
+    Motion other;
+    find_end_motion(rod, ends[0], dt, motion);
+    find_end_motion(rod, ends[1], dt, &other);
+    const bool held[2] = {ends[0]->kind != FIL_END_FREE, ends[1]->kind != FIL_END_FREE};
+    if (!held[0]) {
+        *motion = other;
+        return true;
+    }
+    if (!held[1] || (!motion->any && !other.any)) {
+        return true;
+    }
+    FilPose pose;
+    double u[3], off[3], turn[3];
+    fil_rod_end_pose(rod, ends[1], rod->state[0], &pose);
+    velocity_at(motion, pose.position, u);
+    fil_subtract3(u, other.u, off);
+    fil_subtract3(motion->w, other.w, turn);
+    const bool turns = ends[1]->kind != FIL_END_PINNED;
+    return fil_norm3(off) <= together * (fil_norm3(u) + fil_norm3(other.u)) &&
+           (!turns || fil_norm3(turn) <= together * fil_norm3(motion->w));
+}
+
+// --- the end of a step ---------------------------------------------------------------------------
+
+// What torques did, at the velocities of the end.
+static double find_torque_work(const FilRod *rod, double dt) {
+    double sum = 0.0;
+    for (int k = 0; k < rod->load_count; k++) {
+        const FilRodLoad *load = &rod->loads[k];
+        FilPose pose;
+        FilRate rate;
+        double u;
+        if (fil_norm3(load->torque) > 0.0) {
+            int i = fil_rod_locate(rod, load->s, &u);
+            fil_reduced_at(rod, i, u, &pose, &rate);
+            sum += dt * fil_dot3(load->torque, rate.spin);
+        }
+    }
+    return sum;
+}
+
+// The rates of the root that a rigid motion has: those that are not held.
+static void find_root_motion(const FilReduced *data, const Motion *motion, double rates[6]) {
+    velocity_at(motion, data->root_place, rates);
+    fil_copy3(motion->w, rates + 3);
+    for (int c = 0; data->root == 3 && c < 3; c++) {
+        rates[3 + c] = 0.0; // a pinned root hands no spin on
+    }
+}
+
+// v = rigid + part (v - rigid), of what is not held.
+static void slow_down(FilRod *rod, const Motion *motion, double part) {
+    FilReduced *data = fil_reduced(rod);
+    double rigid[6];
+    find_root_motion(data, motion, rigid);
+    for (int k = 6 - data->root; k < 6; k++) {
+        data->root_rate[k] = rigid[k] + part * (data->root_rate[k] - rigid[k]);
+    }
+    for (int k = 0; k < data->kappas; k++) {
+        data->rate[k] *= part;
+    }
+}
+
+static double find_rigid_energy(const FilBulk *bulk, const Motion *motion) {
+    double u[3], turned[3];
+    velocity_at(motion, bulk->centre, u);
+    fil_apply3(bulk->inertia, motion->w, turned);
+    return 0.5 * (bulk->mass * fil_dot3(u, u) + fil_dot3(motion->w, turned));
+}
+
+// A free rod: the rigid motion that it must have, and its root takes the difference to that of the
+// momentum it has.
+static void mend_momentum(FilRod *rod, double dt, const FilReducedWhole *start,
+                          FilReducedWhole *end, Motion *motion) {
+    FilReduced *data = fil_reduced(rod);
+    FilTwistPair target;
+    double way[3], cross[3];
+    fil_subtract3(start->about, end->bulk.centre, way);
+    fil_cross3(way, start->momentum[0], cross);
+    for (int c = 0; c < 3; c++) { // about the centre
+        target.linear[c] = start->momentum[0][c] + 0.5 * dt * (start->force[0][c] + end->force[0][c]);
+        target.angular[c] = start->momentum[1][c] + cross[c];
+    }
+    const FilReducedWhole *both[2] = {start, end};
+    for (int k = 0; k < 2; k++) { // moments about the centre half-way, then: half of each
+        fil_subtract3(both[k]->about, end->bulk.centre, way);
+        fil_cross3(way, both[k]->force[0], cross);
+        fil_add3(0.5 * dt, both[k]->force[1], target.angular);
+        fil_add3(0.5 * dt, cross, target.angular);
+    }
+    fil_subtract3(end->about, end->bulk.centre, way);
+    fil_cross3(way, end->momentum[0], cross);
+    FilTwistPair off;
+    for (int c = 0; c < 3; c++) {
+        off.linear[c] = target.linear[c] - end->momentum[0][c];
+        off.angular[c] = target.angular[c] - end->momentum[1][c] - cross[c];
+    }
+    FilTwistPair more, whole;
+    fil_bulk_motion(&end->bulk, &off, &more);
+    fil_bulk_motion(&end->bulk, &target, &whole);
+    Motion mend = {.any = true};
+    *motion = (Motion){.any = true};
+    fil_copy3(end->bulk.centre, mend.at);
+    fil_copy3(end->bulk.centre, motion->at);
+    fil_copy3(more.linear, mend.u);
+    fil_copy3(more.angular, mend.w);
+    fil_copy3(whole.linear, motion->u);
+    fil_copy3(whole.angular, motion->w);
+    double rates[6];
+    find_root_motion(data, &mend, rates);
+    for (int c = 0; c < 6; c++) {
+        data->root_rate[c] += rates[c];
+    }
+    end->kinetic += power(&mend, end->about, end->momentum) + find_rigid_energy(&end->bulk, &mend);
+}
+
+static bool is_free(const FilRod *rod) {
+    return rod->root_end.kind == FIL_END_FREE && rod->tip_end.kind == FIL_END_FREE &&
+           rod->drag == 0.0;
+}
+
+double fil_reduced_recover(FilRod *rod, double dt, double pushed, const FilReducedWhole *start) {
+    FilReduced *data = fil_reduced(rod);
+    FilReducedWhole *end = &data->whole;
+    Motion motion;
+    fil_reduced_measure(rod, end);
+    data->measured = false;
+    if (!end->sane) {
+        return 2.0;
+    }
+    const bool known = find_motion(rod, dt, &motion);
+    const bool mended = is_free(rod) && rod->push == NULL;
+    double work = pushed + find_torque_work(rod, dt), rigid = 0.0, along = 0.0, before = 0.0;
+    if (mended) {
+        mend_momentum(rod, dt, start, end, &motion);
+        rigid = find_rigid_energy(&end->bulk, &motion);
+        along = 2.0 * rigid; // the rest is at right angles to it
+        before = 0.0;
+    } else if (motion.any) {
+        rigid = find_rigid_energy(&end->bulk, &motion);
+        along = power(&motion, end->about, end->momentum);
+        Motion half = motion; // half-way
+        fil_add3(-0.5 * dt, motion.u, half.at);
+        double first[2][3], last[2][3], P[2][3];
+        memcpy(first, start->force, sizeof first);
+        memcpy(last, end->force, sizeof last);
+        memcpy(P, start->momentum, sizeof P);
+        before = power(&half, start->about, P);
+        work -= 0.5 * dt * (power(&half, start->about, first) + power(&half, end->about, last));
+    }
+    const double size = start->kinetic + end->kinetic + start->elastic + end->elastic +
+                        fabs(start->potential) + fabs(end->potential) + fabs(work) + rigid +
+                        at_rest / round_off * rod->state[1] * (start->pull + end->pull);
+    const double rest = end->kinetic - along + rigid;
+    // of a free rod that was mended the rigid part is energy that it has, not what is done to it
+    const double room = start->kinetic - before + (mended ? -rigid : rigid) +
+                        (start->elastic - end->elastic) + (start->potential - end->potential) +
+                        work;
+    if (!known || rest <= room + round_off * size) {
+        data->measured = !mended;
+        data->stale = mended;
+        data->revision = rod->revision;
+        return 0.0;
+    }
+    slow_down(rod, &motion, room > 0.0 ? sqrt(room / rest) : 0.0);
+    data->stale = true;
+    return room >= -round_off * size ? 1.0 - fmax(room, 0.0) / rest : 2.0;
+}
