@@ -4,9 +4,10 @@
 // that it is exact neither in momentum nor in energy. Both are made so here, with what moves the
 // rod as a whole and with how fast it moves otherwise.
 //
-// Momentum. A free rod that nothing touches gets the rigid motion (bulk.c) that makes its momentum,
-// linear and angular, what it was and what gravity and loads did in the step, at places half-way
-// between start and end.
+// Momentum. The centre of a free rod that nothing touches goes where its momentum leads, and the rod
+// gets the rigid motion (bulk.c) that makes its momentum what it was and what gravity and loads did
+// in the step: linear and, where gravity alone acts, angular, too. How loads turn the rod is left to
+// the step: in a long one they point elsewhere before it is over.
 //
 // Energy. Let (u, w) be the rigid motion of the end that is driven; 0: nothing is. What drives it
 // does the work (u, w) . (change of the momentum less what else acted), so that with v = rigid +
@@ -18,6 +19,8 @@
 // gained: it bent the rod by more than there was energy for. Where both ends are driven, and not as
 // one, nobody knows the work, and nothing is taken.
 #include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bulk.h"
@@ -236,7 +239,23 @@ static double find_rigid_energy(const FilBulk *bulk, const Motion *motion) {
     return 0.5 * (bulk->mass * fil_dot3(u, u) + fil_dot3(motion->w, turned));
 }
 
-// A free rod: the rigid motion that it must have, and its root takes the difference to that of the
+// A free rod: its centre goes with its momentum.
+static void mend_place(FilRod *rod, double dt, const FilReducedWhole *start,
+                       FilReducedWhole *end) {
+    FilReduced *data = fil_reduced(rod);
+    const double theta = rod->theta, mass = end->bulk.mass;
+    for (int c = 0; c < 3; c++) {
+        const double p = start->momentum[0][c];
+        const double gain = 0.5 * dt * (start->force[0][c] + end->force[0][c]);
+        const double to = start->bulk.centre[c] + dt * (p + theta * gain) / mass;
+        const double shift = to - end->bulk.centre[c];
+        data->root_place[c] += shift;
+        end->about[c] += shift;
+        end->bulk.centre[c] = to;
+    }
+}
+
+// The rigid motion that it must have, and its root takes the difference to that of the
 // momentum it has.
 static void mend_momentum(FilRod *rod, double dt, const FilReducedWhole *start,
                           FilReducedWhole *end, Motion *motion) {
@@ -246,16 +265,13 @@ static void mend_momentum(FilRod *rod, double dt, const FilReducedWhole *start,
     fil_subtract3(start->about, end->bulk.centre, way);
     fil_cross3(way, start->momentum[0], cross);
     for (int c = 0; c < 3; c++) { // about the centre
-        target.linear[c] = start->momentum[0][c] + 0.5 * dt * (start->force[0][c] + end->force[0][c]);
+        const double gain = 0.5 * dt * (start->force[0][c] + end->force[0][c]);
+        target.linear[c] = start->momentum[0][c] + gain;
         target.angular[c] = start->momentum[1][c] + cross[c];
     }
-    const FilReducedWhole *both[2] = {start, end};
-    for (int k = 0; k < 2; k++) { // moments about the centre half-way, then: half of each
-        fil_subtract3(both[k]->about, end->bulk.centre, way);
-        fil_cross3(way, both[k]->force[0], cross);
-        fil_add3(0.5 * dt, both[k]->force[1], target.angular);
-        fil_add3(0.5 * dt, cross, target.angular);
-    }
+    fil_subtract3(start->bulk.centre, end->bulk.centre, way);
+    fil_cross3(way, start->force[0], cross);
+    fil_add3(0.5 * dt, cross, target.angular); // gravity: half at the start, half at the end
     fil_subtract3(end->about, end->bulk.centre, way);
     fil_cross3(way, end->momentum[0], cross);
     FilTwistPair off;
@@ -264,6 +280,9 @@ static void mend_momentum(FilRod *rod, double dt, const FilReducedWhole *start,
         off.angular[c] = target.angular[c] - end->momentum[1][c] - cross[c];
     }
     FilTwistPair more, whole;
+    for (int c = 0; rod->load_count > 0 && c < 3; c++) {
+        off.angular[c] = target.angular[c] = 0.0;
+    }
     fil_bulk_motion(&end->bulk, &off, &more);
     fil_bulk_motion(&end->bulk, &target, &whole);
     Motion mend = {.any = true};
@@ -298,6 +317,12 @@ double fil_reduced_recover(FilRod *rod, double dt, double pushed, const FilReduc
     }
     const bool known = find_motion(rod, dt, &motion);
     const bool mended = is_free(rod) && rod->push == NULL;
+    if (mended) {
+        mend_place(rod, dt, start, end);
+    }
+    double way[3];
+    fil_subtract3(end->about, start->about, way);
+    const double fall = fil_dot3(end->force[0], way);
     double work = pushed + find_torque_work(rod, dt), rigid = 0.0, along = 0.0, before = 0.0;
     if (mended) {
         mend_momentum(rod, dt, start, end, &motion);
@@ -317,20 +342,22 @@ double fil_reduced_recover(FilRod *rod, double dt, double pushed, const FilReduc
         work -= 0.5 * dt * (power(&half, start->about, first) + power(&half, end->about, last));
     }
     const double size = start->kinetic + end->kinetic + start->elastic + end->elastic +
-                        fabs(start->potential) + fabs(end->potential) + fabs(work) + rigid +
+                        fabs(start->potential) + fabs(end->potential) + fabs(work) + rigid + fabs(fall) +
                         at_rest / round_off * rod->state[1] * (start->pull + end->pull);
     const double rest = end->kinetic - along + rigid;
     // of a free rod that was mended the rigid part is energy that it has, not what is done to it
     const double room = start->kinetic - before + (mended ? -rigid : rigid) +
                         (start->elastic - end->elastic) + (start->potential - end->potential) +
-                        work;
+                        fall + work;
+    if (getenv("DBG")) { fprintf(stderr, "E %.12g -> %.12g ok=%d, theta %g\n", start->kinetic + start->elastic+start->potential, end->kinetic+end->elastic+end->potential, rest <= room + round_off * size, rod->theta);}
     if (!known || rest <= room + round_off * size) {
         data->measured = !mended;
         data->stale = mended;
         data->revision = rod->revision;
         return 0.0;
     }
+    if (getenv("DBG")) fprintf(stderr, "T %g -> %g  U %g %g  P %g %g room %g rest %g rigid %g size %g mended %d any %d\n", start->kinetic, end->kinetic, start->elastic, end->elastic, start->potential, end->potential, room, rest, rigid, size, mended, motion.any);
     slow_down(rod, &motion, room > 0.0 ? sqrt(room / rest) : 0.0);
     data->stale = true;
-    return room >= -round_off * size ? 1.0 - fmax(room, 0.0) / rest : 2.0;
+    return room >= -round_off * size ? (rest - fmax(room, 0.0)) / end->kinetic : 2.0;
 }

@@ -50,7 +50,9 @@
 #define LEAD 0.3 // of 2 theta - 1: how much less than half of its way the root is turned
 #define LATE 0.3 // of 2 theta - 1: how much more than the mean v+ counts in v_m
 
-enum { MAX_GUESSES = 8, MAX_PULLS = 4 };
+enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 30 };
+static const double most_bend = 10.0; // rad: of an element in a step
+static const double astray = 1e-8; // of the length: how far off a held end may be
 static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
 static const double settle_part =
     1e-3; // of the step: what the velocity of a held end is found over
@@ -360,7 +362,7 @@ static double correct_once(FilRod *rod, double dt, double angle, double *rhs) {
     if (!rod->careful && (angle > slow || dt * speed > slow)) {
         correct_step(rod, dt, 1.0 / fmax(1.0, 4.0 * angle * angle), rhs);
     }
-    return dt * speed <= most_turn ? 0.0 : dt * speed;
+    return rod->careful || dt * speed <= most_turn ? 0.0 : dt * speed;
 }
 
 // theta = 1, with impulses: what is left over at v+ is their negative when v+ is right.
@@ -587,15 +589,21 @@ static double find_work(const FilRod *rod, const double *velocity) {
     return sum;
 }
 
-void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
+// Whether held ends are where they are held.
+static bool are_ends_held(const FilRod *rod) {
+    double error[FIL_ROD_ROWS], worst = 0.0;
+    fil_reduced_end_rows(rod, rod->state[0], rod->rows, error);
+    for (int i = 0; i < rod->row_count; i++) {
+        worst = fmax(worst, fabs(error[i]));
+    }
+    return worst <= astray * fmin(1.0, rod->state[1]);
+}
+
+// Move by the velocity v+, which becomes that of the rod.
+static void move_on(FilRod *rod, double dt, const double *velocity) {
     FilReduced *data = fil_reduced(rod);
     double before = (1.0 - rod->theta) * dt, after = rod->theta * dt, shift[6];
     double *root = data->root_rate + 6 - data->root;
-    if (!data->measured || data->revision != rod->revision) {
-        fil_reduced_measure(rod, &data->whole);
-    }
-    const FilReducedWhole start = data->whole;
-    const double work = find_work(rod, velocity);
     for (int k = 0; k < data->root; k++) {
         shift[k] = before * root[k] + after * velocity[k];
         root[k] = velocity[k];
@@ -622,5 +630,48 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
             settle_ends(rod, dt);
         }
     }
-    data->taken = fil_reduced_recover(rod, dt, work, &start);
+}
+
+// The part of the step in which no element is bent by more than some turns.
+static double find_part(const FilRod *rod, double dt, const double *velocity) {
+    const FilReduced *data = fil_reduced(rod);
+    double most = 0.0;
+    for (int i = 0; i < rod->element_count; i++) {
+        const double *rate = velocity + data->root + 3 * (size_t)i;
+        for (int a = 0; a < data->d; a += 3) {
+            most = fmax(most, rod->lengths[i] * fil_norm3(rate + a));
+        }
+    }
+    return rod->theta * dt * most > most_bend ? most_bend / (rod->theta * dt * most) : 1.0;
+}
+
+// A step that bends the rod by more than there is energy for is too long; less of it is not: A is
+// positive, so that v+ leads downhill from where v = 0. It is halved until it can be paid for.
+void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
+    FilReduced *data = fil_reduced(rod);
+    if (!data->measured || data->revision != rod->revision) {
+        fil_reduced_measure(rod, &data->whole);
+    }
+    const FilReducedWhole start = data->whole;
+    double part = find_part(rod, dt, velocity), *slower = rod->mend;
+    for (int j = 0; j < rod->dof_count; j++) {
+        slower[j] = part * velocity[j];
+    }
+    for (int k = 0;; k++, part *= 0.5) {
+        const double work = find_work(rod, slower);
+        move_on(rod, dt, slower);
+        data->taken = fil_reduced_recover(rod, dt, work, &start);
+        if (data->taken <= 1.0 || k == MAX_CUTS) {
+            break;
+        }
+        memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
+        fil_reduced_refresh(rod);
+        for (int j = 0; j < rod->dof_count; j++) {
+            slower[j] *= 0.5;
+        }
+    }
+    data->taken = fmax(data->taken, 1.0 - part);
+    if (rod->row_count > 0 && !are_ends_held(rod)) {
+        data->taken = fmax(data->taken, 1.0);
+    }
 }

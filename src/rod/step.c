@@ -19,6 +19,8 @@
 #include "rod.h"
 
 #include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -373,10 +375,11 @@ static FilStatus refuse_step(FilRod *rod, double dt, FilError *error) {
 static FilStatus take_part(FilRod *rod, double dt, bool last, FilRodStepInfo *part,
                            FilError *error) {
     const double theta = rod->theta;
-    const bool must = rod->tired || last;
-    rod->theta = rod->careful && rod->table->correct != NULL ? 1.0 : theta;
+    const bool eased = rod->careful && rod->table->correct != NULL;
+    const bool must = rod->tired || last || eased;
+    rod->theta = eased ? 1.0 : theta;
     FilStatus status = step_once(rod, dt, part, error);
-    if (status == FIL_OK && must && !is_near(rod, part)) {
+    if (must && (status != FIL_OK || !is_near(rod, part))) {
         part->converged = false;
         status = stand_still(rod, dt, error);
     }
@@ -405,7 +408,9 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
         const FilStatus status = take_part(rod, ldexp(dt, -parts.depth), last, &part, error);
         const double taken = status == FIL_OK ? rod->table->gained(rod) : 2.0;
         const bool sound = status == FIL_OK && part.converged && taken <= find_most_taken(&parts);
-        const bool stands = sound || (status == FIL_OK && (rod->tired || last));
+        const bool eased = rod->careful && rod->table->correct != NULL;
+        const bool stands = sound || (status == FIL_OK && (rod->tired || last || eased));
+        if (getenv("DBG")) fprintf(stderr, "part depth %d left %d status %d conv %d taken %g res %g stands %d tired %d careful %d\n", parts.depth, parts.left, status, part.converged, taken, part.residual, stands, rod->tired, rod->careful);
         info->iterations += part.iterations;
         if (!stands && last) {
             return refuse_step(rod, dt, error);
