@@ -427,6 +427,22 @@ double fil_reduced_spin(const FilRod *rod) {
     return sqrt(fastest);
 }
 
+double fil_reduced_swing(const FilRod *rod) {
+    const FilReduced *data = fil_reduced(rod);
+    double fastest = 0.0;
+    for (size_t i = 0; i < (size_t)rod->element_count; i++) {
+        double end[3];
+        const double *start = data->motion + 6 * i + 3, *turn = data->end_turn + 9 * i;
+        const double t[3] = {turn[0], turn[3], turn[6]};
+        combine(data->d, data->theta + 3 * (size_t)data->d * i, data->rate + 3 * i, end);
+        fil_add3(1.0, start, end);
+        fil_add3(-fil_dot3(t, end), t, end);
+        fastest = fmax(fastest, start[1] * start[1] + start[2] * start[2]);
+        fastest = fmax(fastest, fil_dot3(end, end));
+    }
+    return sqrt(fastest);
+}
+
 // --- a section inside an element -----------------------------------------------------------------
 
 static const FilReducedSection no_section = {.turn = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};

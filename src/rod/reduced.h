@@ -128,6 +128,8 @@ void fil_reduced_view(FilReduced *data, bool ahead);
 void fil_reduced_update(const FilRod *rod);
 /// The fastest spin of the joints and tips after a pass, rad/s.
 double fil_reduced_spin(const FilRod *rod);
+/// The same for their tangents: what spins about itself alone does not count.
+double fil_reduced_swing(const FilRod *rod);
 /// Add one load, or those of the rod, times `dt`, to h.
 void fil_reduced_add_load(const FilRod *rod, double dt, const FilRodLoad *load);
 void fil_reduced_add_loads(const FilRod *rod, double dt);
@@ -173,9 +175,10 @@ void fil_reduced_move(FilRod *rod, const double *dx);
 
 /// The present state as a whole.
 void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole);
-/// The end of a step that began with `start`, and in which impulses did the work `pushed`: momentum
-/// and energy are made right. Returns what FilRodTable.gained returns.
-double fil_reduced_recover(FilRod *rod, double dt, double pushed, const FilReducedWhole *start);
+/// The end of a step that began with `start`, of which a part was taken, and in which impulses did
+/// the work `pushed`: momentum and energy are made right. Returns what FilRodTable.gained returns.
+double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
+                           const FilReducedWhole *start);
 
 // --- reduced_tension.c ---------------------------------------------------------------------------
 

@@ -19,8 +19,6 @@
 // gained: it bent the rod by more than there was energy for. Where both ends are driven, and not as
 // one, nobody knows the work, and nothing is taken.
 #include <float.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bulk.h"
@@ -30,6 +28,8 @@
 
 static const double round_off = 1e-12; // of the energies: what may be too much
 static const double at_rest = 1e-13;   // of forces times length: what round-off does at rest
+static const double most_turning = 0.1; // of its energy: what a free rod may lose of its turning
+static const double told = 0.06;        // and what that counts as at least: see step.c
 static const double together = 1e-9;   // of its speed: how much an end may differ from a motion
 
 // --- the rod as a whole --------------------------------------------------------------------------
@@ -160,10 +160,10 @@ static void velocity_at(const Motion *motion, const double x[3], double out[3]) 
 }
 
 // (u, w) . (a wrench about a place).
-static double power(const Motion *motion, const double about[3], double wrench[2][3]) {
+static double power(const Motion *motion, const double about[3], const double *wrench) {
     double u[3];
     velocity_at(motion, about, u);
-    return fil_dot3(u, wrench[0]) + fil_dot3(motion->w, wrench[1]);
+    return fil_dot3(u, wrench) + fil_dot3(motion->w, wrench + 3);
 }
 
 // Whether both ends go with one motion, as far as they are held; else nobody knows the work.
@@ -257,21 +257,18 @@ static void mend_place(FilRod *rod, double dt, const FilReducedWhole *start,
 
 // The rigid motion that it must have, and its root takes the difference to that of the
 // momentum it has.
-static void mend_momentum(FilRod *rod, double dt, const FilReducedWhole *start,
+static void mend_momentum(FilRod *rod, const FilReducedWhole *start, double dt,
                           FilReducedWhole *end, Motion *motion) {
     FilReduced *data = fil_reduced(rod);
     FilTwistPair target;
     double way[3], cross[3];
-    fil_subtract3(start->about, end->bulk.centre, way);
+    fil_subtract3(start->about, start->bulk.centre, way);
     fil_cross3(way, start->momentum[0], cross);
-    for (int c = 0; c < 3; c++) { // about the centre
+    for (int c = 0; c < 3; c++) { // about the centre, to which gravity is no moment
         const double gain = 0.5 * dt * (start->force[0][c] + end->force[0][c]);
         target.linear[c] = start->momentum[0][c] + gain;
         target.angular[c] = start->momentum[1][c] + cross[c];
     }
-    fil_subtract3(start->bulk.centre, end->bulk.centre, way);
-    fil_cross3(way, start->force[0], cross);
-    fil_add3(0.5 * dt, cross, target.angular); // gravity: half at the start, half at the end
     fil_subtract3(end->about, end->bulk.centre, way);
     fil_cross3(way, end->momentum[0], cross);
     FilTwistPair off;
@@ -298,7 +295,7 @@ static void mend_momentum(FilRod *rod, double dt, const FilReducedWhole *start,
     for (int c = 0; c < 6; c++) {
         data->root_rate[c] += rates[c];
     }
-    end->kinetic += power(&mend, end->about, end->momentum) + find_rigid_energy(&end->bulk, &mend);
+    end->kinetic += power(&mend, end->about, end->momentum[0]) + find_rigid_energy(&end->bulk, &mend);
 }
 
 static bool is_free(const FilRod *rod) {
@@ -306,7 +303,63 @@ static bool is_free(const FilRod *rod) {
            rod->drag == 0.0;
 }
 
-double fil_reduced_recover(FilRod *rod, double dt, double pushed, const FilReducedWhole *start) {
+// What a rod has at the end of a step, J: `rest` moves besides the rigid motion, and `room` is what
+// may.
+typedef struct Budget {
+    double rest, room, noise;
+} Budget;
+
+// Make the rest slower where it has too much. Returns the part of the rod's motion that it cost, or
+// 2 where there was not enough to take.
+static double pay(FilRod *rod, const Budget *budget, const Motion *motion, double kinetic) {
+    FilReduced *data = fil_reduced(rod);
+    const double room = fmax(0.0, budget->room);
+    if (budget->room < -budget->noise) {
+        return 2.0;
+    }
+    slow_down(rod, motion, budget->rest > 0.0 ? sqrt(fmin(1.0, room / budget->rest)) : 0.0);
+    data->stale = true;
+    return (budget->rest - room) / kinetic;
+}
+
+// What drives an end did, and what it did to the rod as a whole.
+static void add_driven(const FilReducedWhole *start, const FilReducedWhole *end, double dt,
+                       const Motion *motion, Budget *budget) {
+    const double rigid = find_rigid_energy(&end->bulk, motion);
+    Motion half = *motion; // half-way
+    fil_add3(-0.5 * dt, motion->u, half.at);
+    const double pull = power(&half, start->about, start->force[0]) +
+                        power(&half, end->about, end->force[0]);
+    budget->rest += rigid - power(motion, end->about, end->momentum[0]);
+    budget->room += rigid - power(&half, start->about, start->momentum[0]) - 0.5 * dt * pull;
+    budget->noise += round_off * (rigid + fabs(dt * pull));
+}
+
+// The end of a step of a free rod, mended. One whose rigid motion alone is too much loses some of
+// its turning, as if it had been held, and says so.
+static double pay_free(FilRod *rod, const FilReducedWhole *end, const Budget *all,
+                       const Motion *motion) {
+    Budget budget = *all;
+    Motion falling = *motion;
+    const double rigid = find_rigid_energy(&end->bulk, motion);
+    budget.rest -= rigid;
+    budget.room -= rigid;
+    double taken = pay(rod, &budget, motion, end->kinetic);
+    if (taken <= 1.0) {
+        return taken;
+    }
+    memset(falling.w, 0, sizeof falling.w);
+    budget = *all;
+    budget.rest -= find_rigid_energy(&end->bulk, &falling);
+    budget.room -= find_rigid_energy(&end->bulk, &falling);
+    taken = budget.rest - budget.room <= most_turning * budget.rest
+                ? pay(rod, &budget, &falling, end->kinetic)
+                : 2.0;
+    return fmax(taken, told);
+}
+
+double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
+                           const FilReducedWhole *start) {
     FilReduced *data = fil_reduced(rod);
     FilReducedWhole *end = &data->whole;
     Motion motion;
@@ -315,49 +368,34 @@ double fil_reduced_recover(FilRod *rod, double dt, double pushed, const FilReduc
     if (!end->sane) {
         return 2.0;
     }
-    const bool known = find_motion(rod, dt, &motion);
-    const bool mended = is_free(rod) && rod->push == NULL;
+    const bool known = find_motion(rod, dt, &motion), mended = is_free(rod) && rod->push == NULL;
+    double way[3];
     if (mended) {
         mend_place(rod, dt, start, end);
+        mend_momentum(rod, start, dt, end, &motion);
+        data->stale = true;
     }
-    double way[3];
     fil_subtract3(end->about, start->about, way);
     const double fall = fil_dot3(end->force[0], way);
-    double work = pushed + find_torque_work(rod, dt), rigid = 0.0, along = 0.0, before = 0.0;
-    if (mended) {
-        mend_momentum(rod, dt, start, end, &motion);
-        rigid = find_rigid_energy(&end->bulk, &motion);
-        along = 2.0 * rigid; // the rest is at right angles to it
-        before = 0.0;
-    } else if (motion.any) {
-        rigid = find_rigid_energy(&end->bulk, &motion);
-        along = power(&motion, end->about, end->momentum);
-        Motion half = motion; // half-way
-        fil_add3(-0.5 * dt, motion.u, half.at);
-        double first[2][3], last[2][3], P[2][3];
-        memcpy(first, start->force, sizeof first);
-        memcpy(last, end->force, sizeof last);
-        memcpy(P, start->momentum, sizeof P);
-        before = power(&half, start->about, P);
-        work -= 0.5 * dt * (power(&half, start->about, first) + power(&half, end->about, last));
-    }
+    const double work = pushed + fall + find_torque_work(rod, dt);
     const double size = start->kinetic + end->kinetic + start->elastic + end->elastic +
-                        fabs(start->potential) + fabs(end->potential) + fabs(work) + rigid + fabs(fall) +
+                        fabs(start->potential) + fabs(end->potential) + fabs(work) + fabs(fall) +
                         at_rest / round_off * rod->state[1] * (start->pull + end->pull);
-    const double rest = end->kinetic - along + rigid;
-    // of a free rod that was mended the rigid part is energy that it has, not what is done to it
-    const double room = start->kinetic - before + (mended ? -rigid : rigid) +
-                        (start->elastic - end->elastic) + (start->potential - end->potential) +
-                        fall + work;
-    if (getenv("DBG")) { fprintf(stderr, "E %.12g -> %.12g ok=%d, theta %g\n", start->kinetic + start->elastic+start->potential, end->kinetic+end->elastic+end->potential, rest <= room + round_off * size, rod->theta);}
-    if (!known || rest <= room + round_off * size) {
+    Budget budget = {.rest = end->kinetic,
+                     .room = start->kinetic + (start->elastic - end->elastic) +
+                             (start->potential - end->potential) + work,
+                     .noise = round_off * size};
+    if (!mended && motion.any) {
+        add_driven(start, end, dt, &motion, &budget);
+    }
+    if (part < 1.0 && rod->push != NULL) { // what pushes did in all of the step it did not do here
+        budget.room = fmin(budget.room, start->kinetic);
+    }
+    if (!known || budget.rest <= budget.room + budget.noise) {
         data->measured = !mended;
-        data->stale = mended;
         data->revision = rod->revision;
         return 0.0;
     }
-    if (getenv("DBG")) fprintf(stderr, "T %g -> %g  U %g %g  P %g %g room %g rest %g rigid %g size %g mended %d any %d\n", start->kinetic, end->kinetic, start->elastic, end->elastic, start->potential, end->potential, room, rest, rigid, size, mended, motion.any);
-    slow_down(rod, &motion, room > 0.0 ? sqrt(room / rest) : 0.0);
-    data->stale = true;
-    return room >= -round_off * size ? (rest - fmax(room, 0.0)) / end->kinetic : 2.0;
+    return mended ? pay_free(rod, end, &budget, &motion)
+                  : pay(rod, &budget, &motion, end->kinetic);
 }

@@ -51,7 +51,7 @@
 #define LATE 0.3 // of 2 theta - 1: how much more than the mean v+ counts in v_m
 
 enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 30 };
-static const double most_bend = 10.0; // rad: of an element in a step
+static const double most_bend = 2.0; // rad: of an element in a step
 static const double astray = 1e-8; // of the length: how far off a held end may be
 static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
 static const double settle_part =
@@ -221,7 +221,7 @@ static void subtract_drag(const FilRod *rod, double dt, double *rhs) {
 static double find_calm(FilRod *rod, double dt) {
     FilReduced *data = fil_reduced(rod);
     fil_reduced_update(rod);
-    const double angle = dt * fil_reduced_spin(rod);
+    const double angle = dt * fil_reduced_swing(rod);
     data->calm = rod->careful ? 1.0 : angle <= 1.0 ? 0.0 : 1.0 - 1.0 / (angle * angle);
     return data->calm;
 }
@@ -660,7 +660,7 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
     for (int k = 0;; k++, part *= 0.5) {
         const double work = find_work(rod, slower);
         move_on(rod, dt, slower);
-        data->taken = fil_reduced_recover(rod, dt, work, &start);
+        data->taken = fil_reduced_recover(rod, dt, part, work, &start);
         if (data->taken <= 1.0 || k == MAX_CUTS) {
             break;
         }

@@ -19,8 +19,6 @@
 #include "rod.h"
 
 #include <float.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -410,7 +408,6 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
         const bool sound = status == FIL_OK && part.converged && taken <= find_most_taken(&parts);
         const bool eased = rod->careful && rod->table->correct != NULL;
         const bool stands = sound || (status == FIL_OK && (rod->tired || last || eased));
-        if (getenv("DBG")) fprintf(stderr, "part depth %d left %d status %d conv %d taken %g res %g stands %d tired %d careful %d\n", parts.depth, parts.left, status, part.converged, taken, part.residual, stands, rod->tired, rod->careful);
         info->iterations += part.iterations;
         if (!stands && last) {
             return refuse_step(rod, dt, error);
