@@ -180,6 +180,10 @@ void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole);
 double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
                            const FilReducedWhole *start);
 
+/// The rod was moved from where it was like `start`: its velocities stay so far as it has no more
+/// energy than before (where it moves at all) and, where it is free, the same momentum.
+void fil_reduced_settle(FilRod *rod, const FilReducedWhole *start);
+
 // --- reduced_tension.c ---------------------------------------------------------------------------
 
 /// Add the stiffness that tension gives the rod, times step^2, to the mass matrix of the last pass.

@@ -399,3 +399,29 @@ double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
     return mended ? pay_free(rod, end, &budget, &motion)
                   : pay(rod, &budget, &motion, end->kinetic);
 }
+
+void fil_reduced_settle(FilRod *rod, const FilReducedWhole *start) {
+    FilReduced *data = fil_reduced(rod);
+    FilReducedWhole *end = &data->whole;
+    Motion motion = {.any = false};
+    fil_reduced_measure(rod, end);
+    data->measured = false;
+    if (!end->sane || rod->root_end.motion != NULL || rod->tip_end.motion != NULL) {
+        return;
+    }
+    const bool free = is_free(rod);
+    if (free) {
+        mend_momentum(rod, start, 0.0, end, &motion);
+        data->stale = true;
+    }
+    double way[3];
+    fil_subtract3(end->about, start->about, way);
+    const double lift = (end->elastic - start->elastic) + (end->potential - start->potential) -
+                        fil_dot3(end->force[0], way);
+    const double room = start->kinetic - fmax(0.0, lift);
+    const Budget budget = {.rest = end->kinetic, .room = room > 0.0 ? room : start->kinetic};
+    if (budget.rest > budget.room) {
+        (void)(free ? pay_free(rod, end, &budget, &motion)
+                    : pay(rod, &budget, &motion, end->kinetic));
+    }
+}

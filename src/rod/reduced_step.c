@@ -51,7 +51,8 @@
 #define LATE 0.3 // of 2 theta - 1: how much more than the mean v+ counts in v_m
 
 enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 30 };
-static const double most_bend = 2.0; // rad: of an element in a step
+static const double most_bend = 2.0;  // rad: of an element in a step
+static const double most_coil = 60.0; // rad: of an element that is wound up by steps
 static const double astray = 1e-8; // of the length: how far off a held end may be
 static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
 static const double settle_part =
@@ -452,7 +453,8 @@ void fil_reduced_launch(FilRod *rod, const double velocity[3], const double spin
     }
 }
 
-void fil_reduced_move(FilRod *rod, const double *dx) {
+// Move the configuration; rates stay.
+static void shift(FilRod *rod, const double *dx) {
     FilReduced *data = fil_reduced(rod);
     if (data->root == 6) {
         fil_add3(1.0, dx, data->root_place);
@@ -464,6 +466,27 @@ void fil_reduced_move(FilRod *rod, const double *dx) {
         data->kappa[k] += dx[data->root + k];
     }
     fil_reduced_refresh(rod);
+}
+
+static bool is_moving(const FilReduced *data) {
+    bool moving = false;
+    for (int k = 0; k < 6 || k < data->kappas; k++) {
+        moving = moving || (k < 6 && data->root_rate[k] != 0.0);
+        moving = moving || (k < data->kappas && data->rate[k] != 0.0);
+    }
+    return moving;
+}
+
+void fil_reduced_move(FilRod *rod, const double *dx) {
+    FilReducedWhole start;
+    const bool moving = is_moving(fil_reduced(rod));
+    if (moving) {
+        fil_reduced_measure(rod, &start);
+    }
+    shift(rod, dx);
+    if (moving) {
+        fil_reduced_settle(rod, &start);
+    }
 }
 
 // The root's pose as far as it is held.
@@ -537,7 +560,7 @@ static void pull_ends(FilRod *rod) {
                 dx[k] = -dx[k];
             }
             if (pull > 0 && !(worst < last)) {
-                fil_reduced_move(rod, dx); // back: it made it worse
+                shift(rod, dx); // back: it made it worse
             }
             return;
         }
@@ -545,7 +568,7 @@ static void pull_ends(FilRod *rod) {
             return;
         }
         find_pull(rod, error, dx);
-        fil_reduced_move(rod, dx);
+        shift(rod, dx);
         last = worst;
     }
 }
@@ -602,20 +625,20 @@ static bool are_ends_held(const FilRod *rod) {
 // Move by the velocity v+, which becomes that of the rod.
 static void move_on(FilRod *rod, double dt, const double *velocity) {
     FilReduced *data = fil_reduced(rod);
-    double before = (1.0 - rod->theta) * dt, after = rod->theta * dt, shift[6];
+    double before = (1.0 - rod->theta) * dt, after = rod->theta * dt, way[6];
     double *root = data->root_rate + 6 - data->root;
     for (int k = 0; k < data->root; k++) {
-        shift[k] = before * root[k] + after * velocity[k];
+        way[k] = before * root[k] + after * velocity[k];
         root[k] = velocity[k];
     }
     if (data->root < 6) {
         follow_root(rod, dt);
     }
     if (data->root == 6) {
-        fil_add3(1.0, shift, data->root_place);
+        fil_add3(1.0, way, data->root_place);
     }
     if (data->root > 0) {
-        turn_root(data, shift + data->root - 3);
+        turn_root(data, way + data->root - 3);
     }
     const double *rate = velocity + data->root;
     for (int k = 0; k < data->kappas; k++) {
@@ -632,17 +655,39 @@ static void move_on(FilRod *rod, double dt, const double *velocity) {
     }
 }
 
-// The part of the step in which no element is bent by more than some turns.
-static double find_part(const FilRod *rod, double dt, const double *velocity) {
-    const FilReduced *data = fil_reduced(rod);
-    double most = 0.0;
-    for (int i = 0; i < rod->element_count; i++) {
-        const double *rate = velocity + data->root + 3 * (size_t)i;
-        for (int a = 0; a < data->d; a += 3) {
-            most = fmax(most, rod->lengths[i] * fil_norm3(rate + a));
+// The part of a step in which a curvature of an element of length l, moved by `shift`, neither
+// changes by more than a bend nor becomes a coil.
+static double part_of_bend(double l, const double *kappa, const double shift[3]) {
+    double to[3];
+    const double bend = l * fil_norm3(shift), now = l * fil_norm3(kappa);
+    double part = bend > most_bend ? most_bend / bend : 1.0;
+    if (bend + now <= most_coil) {
+        return part;
+    }
+    for (int k = 0; k < MAX_CUTS; k++, part *= 0.5) {
+        fil_copy3(kappa, to);
+        fil_add3(part, shift, to);
+        if (l * fil_norm3(to) <= fmax(now, most_coil)) {
+            break;
         }
     }
-    return rod->theta * dt * most > most_bend ? most_bend / (rod->theta * dt * most) : 1.0;
+    return part;
+}
+
+// The part of the step that all elements bear.
+static double find_part(const FilRod *rod, double dt, const double *velocity) {
+    const FilReduced *data = fil_reduced(rod);
+    double part = 1.0;
+    for (int i = 0; i < rod->element_count; i++) {
+        for (int a = 0; a < data->d; a += 3) {
+            const size_t at = 3 * (size_t)i + (size_t)a;
+            const double *rate = velocity + data->root + at;
+            const double shift[3] = {rod->theta * dt * rate[0], rod->theta * dt * rate[1],
+                                     rod->theta * dt * rate[2]};
+            part = fmin(part, part_of_bend(rod->lengths[i], data->kappa + at, shift));
+        }
+    }
+    return part;
 }
 
 // A step that bends the rod by more than there is energy for is too long; less of it is not: A is
