@@ -173,6 +173,8 @@ void fil_reduced_move(FilRod *rod, const double *dx);
 
 // --- reduced_recover.c ---------------------------------------------------------------------------
 
+/// Whether nothing holds or drags the rod: momentum and energy are made right at the end of a step.
+bool fil_reduced_is_free(const FilRod *rod);
 /// The present state as a whole.
 void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole);
 /// The end of a step that began with `start`, of which a part was taken, and in which impulses did

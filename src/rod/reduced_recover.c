@@ -30,6 +30,9 @@ static const double round_off = 1e-12; // of the energies: what may be too much
 static const double at_rest = 1e-13;   // of forces times length: what round-off does at rest
 static const double most_turning = 0.1; // of its energy: what a free rod may lose of its turning
 static const double told = 0.06;        // and what that counts as at least: see step.c
+enum { MAX_TURNS = 6 };
+static const double most_aside = 0.1;   // of how far a free rod turns: see turn_to_pay()
+static const double most_excess = 1e-3; // of its energy
 static const double together = 1e-9;   // of its speed: how much an end may differ from a motion
 
 // --- the rod as a whole --------------------------------------------------------------------------
@@ -255,28 +258,73 @@ static void mend_place(FilRod *rod, double dt, const FilReducedWhole *start,
     }
 }
 
+// Momentum, the angular one about the centre.
+static void find_momentum(const FilReducedWhole *whole, FilTwistPair *momentum) {
+    double way[3], cross[3];
+    fil_subtract3(whole->about, whole->bulk.centre, way);
+    fil_cross3(way, whole->momentum[0], cross);
+    fil_copy3(whole->momentum[0], momentum->linear);
+    fil_copy3(whole->momentum[1], momentum->angular);
+    fil_add3(1.0, cross, momentum->angular);
+}
+
+static void turn_vector(const double Q[9], double x[3]) {
+    double turned[3];
+    fil_apply3(Q, x, turned);
+    fil_copy3(turned, x);
+}
+
+// All of the rod, and how it moves, turns about its centre; nothing but gravity acts on it.
+static void turn_about_centre(FilRod *rod, const double turn[3], FilReducedWhole *end) {
+    FilReduced *data = fil_reduced(rod);
+    double Q[9], half[9], whole[9];
+    fil_rotation_exp(turn, Q);
+    fil_subtract3(end->about, end->bulk.centre, end->about);
+    turn_vector(Q, end->about);
+    end->potential = fil_dot3(end->force[0], end->about); // gravity alone, seen from the root
+    fil_add3(1.0, end->bulk.centre, end->about);
+    fil_copy3(end->about, data->root_place);
+    fil_multiply3(Q, data->root_turn, whole);
+    memcpy(data->root_turn, whole, sizeof whole);
+    fil_rotation_polish(data->root_turn);
+    for (int k = 0; k < 2; k++) {
+        turn_vector(Q, data->root_rate + 3 * (size_t)k);
+        turn_vector(Q, end->momentum[k]);
+    }
+    fil_multiply3(Q, end->bulk.inertia, half);
+    for (int k = 0; k < 9; k++) {
+        end->bulk.inertia[k] = fil_dot3(half + (ptrdiff_t)3 * (k / 3), Q + (ptrdiff_t)3 * (k % 3));
+    }
+}
+
+// A rod that nothing turns but itself: v+ carried it, or theta of it, but it turns with the mean of
+// its spins. Else its axis would run ahead of the spin, and the rod lose energy, not momentum: that
+// makes it nutate.
+static void mend_turn(FilRod *rod, double dt, const FilReducedWhole *start, FilReducedWhole *end) {
+    FilTwistPair momentum, before, after;
+    double turn[3];
+    find_momentum(start, &momentum);
+    fil_bulk_motion(&start->bulk, &momentum, &before);
+    fil_bulk_motion(&end->bulk, &momentum, &after);
+    for (int c = 0; c < 3; c++) {
+        turn[c] = dt * (0.5 - rod->theta) * (after.angular[c] - before.angular[c]);
+    }
+    turn_about_centre(rod, turn, end);
+}
+
 // The rigid motion that it must have, and its root takes the difference to that of the
 // momentum it has.
 static void mend_momentum(FilRod *rod, const FilReducedWhole *start, double dt,
                           FilReducedWhole *end, Motion *motion) {
     FilReduced *data = fil_reduced(rod);
-    FilTwistPair target;
-    double way[3], cross[3];
-    fil_subtract3(start->about, start->bulk.centre, way);
-    fil_cross3(way, start->momentum[0], cross);
-    for (int c = 0; c < 3; c++) { // about the centre, to which gravity is no moment
-        const double gain = 0.5 * dt * (start->force[0][c] + end->force[0][c]);
-        target.linear[c] = start->momentum[0][c] + gain;
-        target.angular[c] = start->momentum[1][c] + cross[c];
+    FilTwistPair target, off, more, whole;
+    find_momentum(start, &target);
+    find_momentum(end, &off);
+    for (int c = 0; c < 3; c++) { // to the centre gravity is no moment
+        target.linear[c] += 0.5 * dt * (start->force[0][c] + end->force[0][c]);
+        off.linear[c] = target.linear[c] - off.linear[c];
+        off.angular[c] = target.angular[c] - off.angular[c];
     }
-    fil_subtract3(end->about, end->bulk.centre, way);
-    fil_cross3(way, end->momentum[0], cross);
-    FilTwistPair off;
-    for (int c = 0; c < 3; c++) {
-        off.linear[c] = target.linear[c] - end->momentum[0][c];
-        off.angular[c] = target.angular[c] - end->momentum[1][c] - cross[c];
-    }
-    FilTwistPair more, whole;
     for (int c = 0; rod->load_count > 0 && c < 3; c++) {
         off.angular[c] = target.angular[c] = 0.0;
     }
@@ -295,10 +343,17 @@ static void mend_momentum(FilRod *rod, const FilReducedWhole *start, double dt,
     for (int c = 0; c < 6; c++) {
         data->root_rate[c] += rates[c];
     }
-    end->kinetic += power(&mend, end->about, end->momentum[0]) + find_rigid_energy(&end->bulk, &mend);
+    end->kinetic += power(&mend, end->about, end->momentum[0]);
+    end->kinetic += find_rigid_energy(&end->bulk, &mend);
+    double way[3], cross[3];
+    fil_subtract3(end->bulk.centre, end->about, way);
+    fil_cross3(way, off.linear, cross);
+    fil_add3(1.0, off.linear, end->momentum[0]);
+    fil_add3(1.0, off.angular, end->momentum[1]);
+    fil_add3(1.0, cross, end->momentum[1]);
 }
 
-static bool is_free(const FilRod *rod) {
+bool fil_reduced_is_free(const FilRod *rod) {
     return rod->root_end.kind == FIL_END_FREE && rod->tip_end.kind == FIL_END_FREE &&
            rod->drag == 0.0;
 }
@@ -335,6 +390,28 @@ static void add_driven(const FilReducedWhole *start, const FilReducedWhole *end,
     budget->noise += round_off * (rigid + fabs(dt * pull));
 }
 
+// A free rod has no more to pay with than how it moves besides its rigid motion. Where that is too
+// little, it is turned a little further or less: its energy at the momentum L is L . w / 2, and
+// changes by d . (w x L) where it turns by d.
+static void turn_to_pay(FilRod *rod, double dt, const FilReducedWhole *start, FilReducedWhole *end,
+                        const Budget *all, Motion *motion) {
+    const double before = end->kinetic;
+    for (int k = 0; k < MAX_TURNS && end->kinetic > all->room; k++) {
+        FilTwistPair momentum;
+        double slope[3], turn[3] = {0.0};
+        find_momentum(end, &momentum);
+        fil_cross3(motion->w, momentum.angular, slope);
+        const double square = fil_dot3(slope, slope), excess = end->kinetic - all->room;
+        fil_add3(square > 0.0 ? -excess / square : 0.0, slope, turn);
+        if (!(fil_norm3(turn) <= most_aside * dt * fil_norm3(motion->w)) ||
+            excess > most_excess * before) {
+            return;
+        }
+        turn_about_centre(rod, turn, end);
+        mend_momentum(rod, start, dt, end, motion);
+    }
+}
+
 // The end of a step of a free rod, mended. One whose rigid motion alone is too much loses some of
 // its turning, as if it had been held, and says so.
 static double pay_free(FilRod *rod, const FilReducedWhole *end, const Budget *all,
@@ -366,12 +443,15 @@ double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
     fil_reduced_measure(rod, end);
     data->measured = false;
     if (!end->sane) {
-        return 2.0;
+        return 3.0;
     }
-    const bool known = find_motion(rod, dt, &motion), mended = is_free(rod) && rod->push == NULL;
+    const bool known = find_motion(rod, dt, &motion), mended = fil_reduced_is_free(rod) && rod->push == NULL;
     double way[3];
     if (mended) {
         mend_place(rod, dt, start, end);
+        if (rod->load_count == 0) {
+            mend_turn(rod, dt, start, end);
+        }
         mend_momentum(rod, start, dt, end, &motion);
         data->stale = true;
     }
@@ -396,6 +476,13 @@ double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
         data->revision = rod->revision;
         return 0.0;
     }
+    if (mended && rod->load_count == 0) {
+        turn_to_pay(rod, dt, start, end, &budget, &motion);
+        budget.rest = end->kinetic;
+    }
+    if (mended && budget.rest <= budget.room + budget.noise) {
+        return 0.0;
+    }
     return mended ? pay_free(rod, end, &budget, &motion)
                   : pay(rod, &budget, &motion, end->kinetic);
 }
@@ -409,8 +496,7 @@ void fil_reduced_settle(FilRod *rod, const FilReducedWhole *start) {
     if (!end->sane || rod->root_end.motion != NULL || rod->tip_end.motion != NULL) {
         return;
     }
-    const bool free = is_free(rod);
-    if (free) {
+    if (fil_reduced_is_free(rod)) {
         mend_momentum(rod, start, 0.0, end, &motion);
         data->stale = true;
     }
@@ -421,7 +507,6 @@ void fil_reduced_settle(FilRod *rod, const FilReducedWhole *start) {
     const double room = start->kinetic - fmax(0.0, lift);
     const Budget budget = {.rest = end->kinetic, .room = room > 0.0 ? room : start->kinetic};
     if (budget.rest > budget.room) {
-        (void)(free ? pay_free(rod, end, &budget, &motion)
-                    : pay(rod, &budget, &motion, end->kinetic));
+        (void)pay(rod, &budget, &(Motion){.any = false}, end->kinetic);
     }
 }

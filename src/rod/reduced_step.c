@@ -162,7 +162,7 @@ static void leave_ahead(const FilRod *rod, bool stale) {
 
 // The weight of v+ in v_m.
 static double late_part(const FilRod *rod) {
-    return 0.5 + LATE * (2.0 * rod->theta - 1.0);
+    return 0.5 + (fil_reduced_is_free(rod) ? 0.0 : LATE) * (2.0 * rod->theta - 1.0);
 }
 
 // q_m and v_m for v+ = `after`, and `part` of the mean acceleration.
@@ -171,7 +171,7 @@ static void look_ahead(const FilRod *rod, double dt, double part) {
     size_t kappas = (size_t)data->kappas;
     const double *here = data->here_state, *rate = here + 18 + kappas;
     double *ahead = data->ahead_state, late = late_part(rod), turn[3];
-    double lead = (0.5 - LEAD * (2.0 * rod->theta - 1.0)) * dt;
+    double lead = (0.5 - (fil_reduced_is_free(rod) ? 0.0 : LEAD) * (2.0 * rod->theta - 1.0)) * dt;
     double theta = rod->theta < 1.0 ? rod->theta : 0.0; // 1: the place is that of the first guess
     bool hair = rod->theta == 1.0 && data->root == 0 && rod->row_count == 0; // see "Where"
     double bent = hair ? 0.0 : 0.5;

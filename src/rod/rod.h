@@ -152,8 +152,8 @@ struct FilRodTable {
     bool (*correct)(FilRod *rod, double dt, const double *velocity, const double *push,
                     double *rhs);
     // The part of its motion that the last advance() took from the rod, 0 .. 1, so that it has no
-    // more energy than it had and got; above 1: to take all of it was not enough. 1 also where held
-    // ends could not be brought to where they are held.
+    // more energy than it had and got; above 1: to take all of it was not enough; above 2: it has a
+    // shape that cannot be followed. 1 also where held ends could not be brought to their places.
     double (*gained)(const FilRod *rod);
     // How far sections turn against each other at this velocity, rad/s. NULL: nobody asks.
     double (*turning)(const FilRod *rod, const double *velocity);

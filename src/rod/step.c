@@ -377,12 +377,13 @@ static FilStatus take_part(FilRod *rod, double dt, bool last, FilRodStepInfo *pa
     const bool must = rod->tired || last || eased;
     rod->theta = eased ? 1.0 : theta;
     FilStatus status = step_once(rod, dt, part, error);
-    if (must && (status != FIL_OK || !is_near(rod, part))) {
+    if ((status == FIL_OK && must && !is_near(rod, part)) || (status != FIL_OK && eased)) {
         part->converged = false;
         status = stand_still(rod, dt, error);
     }
     rod->theta = theta;
-    return status;
+    return status == FIL_OK && must && rod->table->gained(rod) > 2.0 ? fail_step(rod, dt, error)
+                                                                      : status;
 }
 
 // How much may be taken from a part that stands: nearly nothing from one that can still be made
