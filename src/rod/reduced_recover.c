@@ -378,8 +378,9 @@ static double pay(FilRod *rod, const Budget *budget, const Motion *motion, doubl
 }
 
 // What drives an end did, and what it did to the rod as a whole.
-static void add_driven(const FilReducedWhole *start, const FilReducedWhole *end, double dt,
-                       const Motion *motion, Budget *budget) {
+static void add_driven(const FilRod *rod, const FilReducedWhole *start,
+                       const FilReducedWhole *end, double dt, const Motion *motion,
+                       Budget *budget) {
     const double rigid = find_rigid_energy(&end->bulk, motion);
     Motion half = *motion; // half-way
     fil_add3(-0.5 * dt, motion->u, half.at);
@@ -387,6 +388,9 @@ static void add_driven(const FilReducedWhole *start, const FilReducedWhole *end,
                         power(&half, end->about, end->force[0]);
     budget->rest += rigid - power(motion, end->about, end->momentum[0]);
     budget->room += rigid - power(&half, start->about, start->momentum[0]) - 0.5 * dt * pull;
+    // who stands still in air that goes along sees it push, by u^2 / 4 at most
+    const double speed = fil_norm3(motion->u) + rod->state[1] * fil_norm3(motion->w);
+    budget->room += 0.25 * dt * rod->drag * rod->state[1] * speed * speed;
     budget->noise += round_off * (rigid + fabs(dt * pull));
 }
 
@@ -466,7 +470,7 @@ double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
                              (start->potential - end->potential) + work,
                      .noise = round_off * size};
     if (!mended && motion.any) {
-        add_driven(start, end, dt, &motion, &budget);
+        add_driven(rod, start, end, dt, &motion, &budget);
     }
     if (part < 1.0 && rod->push != NULL) { // what pushes did in all of the step it did not do here
         budget.room = fmin(budget.room, start->kinetic);

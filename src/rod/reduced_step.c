@@ -50,7 +50,7 @@
 #define LEAD 0.3 // of 2 theta - 1: how much less than half of its way the root is turned
 #define LATE 0.3 // of 2 theta - 1: how much more than the mean v+ counts in v_m
 
-enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 30 };
+enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 10, MAX_HALVES = 30 };
 static const double most_bend = 2.0;  // rad: of an element in a step
 static const double most_coil = 60.0; // rad: of an element that is wound up by steps
 static const double astray = 1e-8; // of the length: how far off a held end may be
@@ -664,7 +664,7 @@ static double part_of_bend(double l, const double *kappa, const double shift[3])
     if (bend + now <= most_coil) {
         return part;
     }
-    for (int k = 0; k < MAX_CUTS; k++, part *= 0.5) {
+    for (int k = 0; k < MAX_HALVES; k++, part *= 0.5) {
         fil_copy3(kappa, to);
         fil_add3(part, shift, to);
         if (l * fil_norm3(to) <= fmax(now, most_coil)) {
@@ -702,8 +702,8 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
     for (int j = 0; j < rod->dof_count; j++) {
         slower[j] = part * velocity[j];
     }
-    for (int k = 0;; k++, part *= 0.5) {
-        const double work = find_work(rod, slower);
+    for (int k = 0;; k++) {
+        const double cut = k < 3 ? 0.5 : 0.0625, work = find_work(rod, slower);
         move_on(rod, dt, slower);
         data->taken = fil_reduced_recover(rod, dt, part, work, &start);
         if (data->taken <= 1.0 || k == MAX_CUTS) {
@@ -711,8 +711,9 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
         }
         memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
         fil_reduced_refresh(rod);
+        part *= cut;
         for (int j = 0; j < rod->dof_count; j++) {
-            slower[j] *= 0.5;
+            slower[j] *= cut;
         }
     }
     data->taken = fmax(data->taken, 1.0 - part);
