@@ -191,8 +191,16 @@ static void look_ahead(const FilRod *rod, double dt, double part) {
     for (size_t k = 0; k < kappas; k++) {
         double change = data->after[6 + k] - rate[k];
         data->push[6 + k] = part * change / dt;
-        ahead[18 + k] = here[18 + k] + bent * dt * (rate[k] + theta * change);
+        ahead[18 + k] = bent * dt * (rate[k] + theta * change);
         ahead[18 + kappas + k] = rate[k] + late * change;
+    }
+    for (size_t k = 0; k < kappas; k += 3) { // no farther than a step goes: see find_part()
+        const int element = (int)(k / 3) < rod->element_count ? (int)(k / 3) : (int)(k / 3) - 1;
+        const double bend = rod->lengths[element] * fil_norm3(ahead + 18 + k);
+        const double most = bend > most_bend ? most_bend / bend : 1.0;
+        for (size_t c = k; c < k + 3; c++) {
+            ahead[18 + c] = here[18 + c] + most * ahead[18 + c];
+        }
     }
     turn_root(data, turn);
 }
