@@ -170,6 +170,7 @@ typedef struct FilRodStepInfo {
     /// length. Helix and clothoid: more when dt is so long that velocity terms mean nothing.
     double residual;
     bool converged;
+    int parts; ///< that the step was taken in: 1 unless it would have gained energy, or got lost
 } FilRodStepInfo;
 
 /// Advance by `dt` seconds, at most 1e9. A step that does not converge is a result: look at `info`

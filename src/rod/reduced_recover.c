@@ -374,7 +374,7 @@ static double pay(FilRod *rod, const Budget *budget, const Motion *motion, doubl
     }
     slow_down(rod, motion, budget->rest > 0.0 ? sqrt(fmin(1.0, room / budget->rest)) : 0.0);
     data->stale = true;
-    return (budget->rest - room) / kinetic;
+    return (budget->rest - room) / fmax(kinetic, budget->rest);
 }
 
 // What drives an end did, and what it did to the rod as a whole.

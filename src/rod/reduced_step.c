@@ -528,6 +528,40 @@ static void follow_root(FilRod *rod, double dt) {
     }
 }
 
+// The part of a step in which a curvature of an element of length l, moved by `way`, neither
+// changes by more than a bend nor becomes a coil.
+static double part_of_bend(double l, const double *kappa, const double way[3]) {
+    double to[3];
+    const double bend = l * fil_norm3(way), now = l * fil_norm3(kappa);
+    double part = bend > most_bend ? most_bend / bend : 1.0;
+    if (bend + now <= most_coil) {
+        return part;
+    }
+    for (int k = 0; k < MAX_HALVES; k++, part *= 0.5) {
+        fil_copy3(kappa, to);
+        fil_add3(part, way, to);
+        if (l * fil_norm3(to) <= fmax(now, most_coil)) {
+            break;
+        }
+    }
+    return part;
+}
+
+// The part of a displacement, `scale` times x, that all elements bear.
+static double find_part(const FilRod *rod, double scale, const double *x) {
+    const FilReduced *data = fil_reduced(rod);
+    double part = 1.0;
+    for (int i = 0; i < rod->element_count; i++) {
+        for (int a = 0; a < data->d; a += 3) {
+            const size_t at = 3 * (size_t)i + (size_t)a;
+            const double *to = x + data->root + at;
+            const double bend[3] = {scale * to[0], scale * to[1], scale * to[2]};
+            part = fmin(part, part_of_bend(rod->lengths[i], data->kappa + at, bend));
+        }
+    }
+    return part;
+}
+
 // dx, the least displacement (or change of velocity) in the metric of A for which rod->rows take
 // `error` away.
 static void find_pull(FilRod *rod, double *error, double *dx) {
@@ -576,6 +610,10 @@ static void pull_ends(FilRod *rod) {
             return;
         }
         find_pull(rod, error, dx);
+        const double part = find_part(rod, 1.0, dx);
+        for (int k = 0; part < 1.0 && k < n; k++) {
+            dx[k] *= part;
+        }
         shift(rod, dx);
         last = worst;
     }
@@ -663,41 +701,6 @@ static void move_on(FilRod *rod, double dt, const double *velocity) {
     }
 }
 
-// The part of a step in which a curvature of an element of length l, moved by `shift`, neither
-// changes by more than a bend nor becomes a coil.
-static double part_of_bend(double l, const double *kappa, const double shift[3]) {
-    double to[3];
-    const double bend = l * fil_norm3(shift), now = l * fil_norm3(kappa);
-    double part = bend > most_bend ? most_bend / bend : 1.0;
-    if (bend + now <= most_coil) {
-        return part;
-    }
-    for (int k = 0; k < MAX_HALVES; k++, part *= 0.5) {
-        fil_copy3(kappa, to);
-        fil_add3(part, shift, to);
-        if (l * fil_norm3(to) <= fmax(now, most_coil)) {
-            break;
-        }
-    }
-    return part;
-}
-
-// The part of the step that all elements bear.
-static double find_part(const FilRod *rod, double dt, const double *velocity) {
-    const FilReduced *data = fil_reduced(rod);
-    double part = 1.0;
-    for (int i = 0; i < rod->element_count; i++) {
-        for (int a = 0; a < data->d; a += 3) {
-            const size_t at = 3 * (size_t)i + (size_t)a;
-            const double *rate = velocity + data->root + at;
-            const double shift[3] = {rod->theta * dt * rate[0], rod->theta * dt * rate[1],
-                                     rod->theta * dt * rate[2]};
-            part = fmin(part, part_of_bend(rod->lengths[i], data->kappa + at, shift));
-        }
-    }
-    return part;
-}
-
 // A step that bends the rod by more than there is energy for is too long; less of it is not: A is
 // positive, so that v+ leads downhill from where v = 0. It is halved until it can be paid for.
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
@@ -706,7 +709,7 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
         fil_reduced_measure(rod, &data->whole);
     }
     const FilReducedWhole start = data->whole;
-    double part = find_part(rod, dt, velocity), *slower = rod->mend;
+    double part = find_part(rod, rod->theta * dt, velocity), *slower = rod->mend;
     for (int j = 0; j < rod->dof_count; j++) {
         slower[j] = part * velocity[j];
     }

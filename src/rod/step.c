@@ -417,6 +417,7 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
         FIL_TRY(back ? fil_rod_set_state(rod, rod->saved, error) : FIL_OK);
         info->residual = stands ? fmax(info->residual, part.residual) : info->residual;
         info->converged = info->converged && ((sound && taken <= most_honest) || !stands);
+        info->parts += stands;
         count_part(&parts, stands);
     }
     rod->tired = rod->careful = false;
@@ -430,6 +431,7 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     *result = (FilRodStepInfo){0};
     FIL_TRY(fil_rod_check_step(rod, dt, error));
     result->converged = true;
+    result->parts = 1;
     FilStatus status = step_once(rod, dt, result, error);
     if (status == FIL_OK && result->converged && rod->table->gained(rod) <= most_taken) {
         return FIL_OK;

@@ -12,8 +12,9 @@
 // before the step, with P the momentum and M the mass; after it, where the frame has gone on by d,
 // (M g + sum F) . d is added. H' must not grow, and no reaction has to be measured. It is exact for
 // any motion with theta = 1, where the end has the velocity U in the step, and for constant U with
-// any theta. Elsewhere (ends that turn, or one of two that moves, or air drag, which knows who is
-// at rest) the energy is not looked at.
+// any theta. Elsewhere (ends that turn, or one of two that moves, or that change their velocity in a
+// step that is taken in parts, or air drag, which knows who is at rest) the energy is not looked
+// at.
 //
 // Momentum. That of a rod with free ends, without drag, changes by dt (M g + sum F); its angular
 // momentum about the origin does not change where nothing acts. Both are relative to what its mass
@@ -339,15 +340,29 @@ static Look look_at(const FilRod *rod) {
     return look;
 }
 
+// Whether half of the way is gone in half of the time.
+static bool is_even(const Acting *acting, double from, double to, const double way[3]) {
+    double half[3];
+    if (!find_way(acting, from, 0.5 * (from + to), half)) {
+        return false;
+    }
+    fil_add3(-0.5, way, half);
+    return fil_norm3(half) <= 1e-12 * fil_norm3(way);
+}
+
 // The energy that a step gained beyond the work done, of all energies in it; false where nobody
 // knows the work.
-static bool find_gain(const Acting *acting, const Look *before, const Look *after, double *gain) {
+static bool find_gain(const Acting *acting, const Look *before, const Look *after, int parts,
+                      double *gain) {
     double way[3], speed[3];
     if (!acting->conservative) {
         return false;
     }
     memset(way, 0, 3 * sizeof *way);
     if (acting->driven > 0 && !find_way(acting, before->time, after->time, way)) {
+        return false;
+    }
+    if (acting->driven > 0 && parts > 1 && !is_even(acting, before->time, after->time, way)) {
         return false;
     }
     const double dt = after->time - before->time;
@@ -428,7 +443,7 @@ static void check_step(const Acting *acting, const FilRod *rod, const FilRodStep
     }
     check_momentum(acting, &looks[0], &looks[1], out);
     check_ends(acting, rod, out);
-    if (find_gain(acting, &looks[0], &looks[1], &gain)) {
+    if (find_gain(acting, &looks[0], &looks[1], info->parts, &gain)) {
         out->checked++;
         out->gain = fmax(out->gain, gain);
         out->faults |= gain > most_gain ? 1U << FIL_ROD_GAINED : 0U;
