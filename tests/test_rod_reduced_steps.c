@@ -251,11 +251,10 @@ static double momentum_drift(FilRodModel model, double dt) {
     return difference(before, after, 6) / largest(before, 6);
 }
 
-static void a_free_rod_keeps_its_momenta_to_first_order(void) {
+static void a_free_rod_keeps_its_momenta(void) {
     for (int k = 0; k < 2; k++) {
-        double coarse = momentum_drift(models[k], 5e-5), fine = momentum_drift(models[k], 2.5e-5);
-        CHECK(fine < 0.01);
-        CHECK_NEAR(coarse / fine, 2.0, 0.15, 0.0);
+        CHECK(momentum_drift(models[k], 5e-5) < 1e-10);
+        CHECK(momentum_drift(models[k], 1e-3) < 1e-10);
     }
 }
 
@@ -462,7 +461,7 @@ static void many_rods_give_the_same_bits_on_any_number_of_threads(void) {
     X(a_driven_root_is_where_it_is_driven_and_growth_lengthens) \
     X(a_turning_root_takes_the_rod_along)                       \
     X(energy_is_kept_to_second_order)                           \
-    X(a_free_rod_keeps_its_momenta_to_first_order)              \
+    X(a_free_rod_keeps_its_momenta)                             \
     X(a_free_straight_rod_spins_on)                             \
     X(a_turned_world_gives_the_same_curvatures)                 \
     X(extreme_rods_stay_finite)                                 \

@@ -265,8 +265,8 @@ INLINE FIL_KERNEL(biases)(FIL_KERNEL(Run) * run, int d) {
         FIL_KERNEL(cross)(at->spin[i], turned, at->slope[i]);
         for (int c = 0; c < 3; c++) {
             const FilLanes *row = at->R[i] + (size_t)3 * c;
-            at->slope[i][c] = whirl * at->slope[i][c] +
-                              (row[0] * push[0] + row[1] * push[1] + row[2] * push[2]);
+            at->slope[i][c] =
+                whirl * at->slope[i][c] + (row[0] * push[0] + row[1] * push[1] + row[2] * push[2]);
         }
     }
     FilElementEnd *end = run->end;

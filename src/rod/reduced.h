@@ -252,7 +252,7 @@ void fil_composite_solve(const FilRod *rod, double *x);
             .rows = {{[FIL_END_SLIDING] = 5},                                                     \
                      {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},       \
         .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,          \
-        .gained = fil_reduced_gained, .turning = fil_reduced_turning, .solve = fil_reduced_solve,     \
+        .gained = fil_reduced_gained, .turning = fil_reduced_turning, .solve = fil_reduced_solve, \
         .advance = fil_reduced_advance, .get_velocity = fil_reduced_get_velocity,                 \
         .stop = fil_reduced_stop, .launch = fil_reduced_launch,                                   \
         .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at,     \

@@ -209,10 +209,9 @@ void fil_reduced_add_elastic(const FilRod *rod, int i, FilRodEnergy *energy) {
 void fil_reduced_energy(const FilRod *rod, FilRodEnergy *energy) {
     const FilReduced *data = fil_reduced(rod);
     size_t d = (size_t)data->d;
-    fil_reduced_pass(rod, &(FilReducedPass){.momentum = 1.0,
-                                            .moving = true,
-                                            .sums = true,
-                                            .parts = FIL_ELEMENT_RIGID});
+    fil_reduced_pass(
+        rod, &(FilReducedPass){
+                 .momentum = 1.0, .moving = true, .sums = true, .parts = FIL_ELEMENT_RIGID});
     for (int i = 0; i < rod->element_count; i++) {
         size_t n = (size_t)i;
         const double *h = data->h + (6 + d) * n, *motion = data->motion + 6 * n;

@@ -1,13 +1,14 @@
-// reduced_recover.c - the end of a step of a rod whose unknowns are curvatures: momentum and energy.
+// reduced_recover.c - the end of a step of a rod whose unknowns are curvatures: momentum and
+// energy.
 //
 // The step is linear in v+ (reduced_step.c). Its velocity terms are foreseen, not solved for, so
 // that it is exact neither in momentum nor in energy. Both are made so here, with what moves the
 // rod as a whole and with how fast it moves otherwise.
 //
-// Momentum. The centre of a free rod that nothing touches goes where its momentum leads, and the rod
-// gets the rigid motion (bulk.c) that makes its momentum what it was and what gravity and loads did
-// in the step: linear and, where gravity alone acts, angular, too. How loads turn the rod is left to
-// the step: in a long one they point elsewhere before it is over.
+// Momentum. The centre of a free rod that nothing touches goes where its momentum leads, and the
+// rod gets the rigid motion (bulk.c) that makes its momentum what it was and what gravity and loads
+// did in the step: linear and, where gravity alone acts, angular, too. How loads turn the rod is
+// left to the step: in a long one they point elsewhere before it is over.
 //
 // Energy. Let (u, w) be the rigid motion of the end that is driven; 0: nothing is. What drives it
 // does the work (u, w) . (change of the momentum less what else acted), so that with v = rigid +
@@ -26,14 +27,14 @@
 #include "math/vec3.h"
 #include "reduced.h"
 
-static const double round_off = 1e-12; // of the energies: what may be too much
-static const double at_rest = 1e-13;   // of forces times length: what round-off does at rest
+static const double round_off = 1e-12;  // of the energies: what may be too much
+static const double at_rest = 1e-13;    // of forces times length: what round-off does at rest
 static const double most_turning = 0.1; // of its energy: what a free rod may lose of its turning
 static const double told = 0.06;        // and what that counts as at least: see step.c
 enum { MAX_TURNS = 6 };
 static const double most_aside = 0.1;   // of how far a free rod turns: see turn_to_pay()
 static const double most_excess = 1e-3; // of its energy
-static const double together = 1e-9;   // of its speed: how much an end may differ from a motion
+static const double together = 1e-9;    // of its speed: how much an end may differ from a motion
 
 // --- the rod as a whole --------------------------------------------------------------------------
 
@@ -49,8 +50,8 @@ static void add_inertia(const FilReduced *data, size_t i, FilBulk *bulk) {
     for (int r = 0; r < 3; r++) {
         for (int c = 0; c < 3; c++) {
             bulk->inertia[3 * r + c] += fil_dot3(half + 3 * (size_t)r, frame + 3 * (size_t)c) +
-                                        (r == c ? far : 0.0) - m * arm[r] * arm[c] -
-                                        arm[r] * s[c] - s[r] * arm[c];
+                                        (r == c ? far : 0.0) - m * arm[r] * arm[c] - arm[r] * s[c] -
+                                        s[r] * arm[c];
         }
     }
 }
@@ -98,10 +99,9 @@ static void add_loads(const FilRod *rod, FilReducedWhole *whole) {
 
 void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole) {
     const FilReduced *data = fil_reduced(rod);
-    fil_reduced_pass(rod, &(FilReducedPass){.momentum = 1.0,
-                                            .moving = true,
-                                            .sums = true,
-                                            .parts = FIL_ELEMENT_RIGID});
+    fil_reduced_pass(
+        rod, &(FilReducedPass){
+                 .momentum = 1.0, .moving = true, .sums = true, .parts = FIL_ELEMENT_RIGID});
     *whole = (FilReducedWhole){0};
     for (size_t i = 0; i < (size_t)rod->element_count; i++) {
         add_element(rod, i, whole);
@@ -243,8 +243,7 @@ static double find_rigid_energy(const FilBulk *bulk, const Motion *motion) {
 }
 
 // A free rod: its centre goes with its momentum.
-static void mend_place(FilRod *rod, double dt, const FilReducedWhole *start,
-                       FilReducedWhole *end) {
+static void mend_place(FilRod *rod, double dt, const FilReducedWhole *start, FilReducedWhole *end) {
     FilReduced *data = fil_reduced(rod);
     const double theta = rod->theta, mass = end->bulk.mass;
     for (int c = 0; c < 3; c++) {
@@ -378,14 +377,13 @@ static double pay(FilRod *rod, const Budget *budget, const Motion *motion, doubl
 }
 
 // What drives an end did, and what it did to the rod as a whole.
-static void add_driven(const FilRod *rod, const FilReducedWhole *start,
-                       const FilReducedWhole *end, double dt, const Motion *motion,
-                       Budget *budget) {
+static void add_driven(const FilRod *rod, const FilReducedWhole *start, const FilReducedWhole *end,
+                       double dt, const Motion *motion, Budget *budget) {
     const double rigid = find_rigid_energy(&end->bulk, motion);
     Motion half = *motion; // half-way
     fil_add3(-0.5 * dt, motion->u, half.at);
-    const double pull = power(&half, start->about, start->force[0]) +
-                        power(&half, end->about, end->force[0]);
+    const double pull =
+        power(&half, start->about, start->force[0]) + power(&half, end->about, end->force[0]);
     budget->rest += rigid - power(motion, end->about, end->momentum[0]);
     budget->room += rigid - power(&half, start->about, start->momentum[0]) - 0.5 * dt * pull;
     // who stands still in air that goes along sees it push, by u^2 / 4 at most
@@ -449,7 +447,8 @@ double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
     if (!end->sane) {
         return 3.0;
     }
-    const bool known = find_motion(rod, dt, &motion), mended = fil_reduced_is_free(rod) && rod->push == NULL;
+    const bool known = find_motion(rod, dt, &motion),
+               mended = fil_reduced_is_free(rod) && rod->push == NULL;
     double way[3];
     if (mended) {
         mend_place(rod, dt, start, end);
@@ -487,8 +486,7 @@ double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
     if (mended && budget.rest <= budget.room + budget.noise) {
         return 0.0;
     }
-    return mended ? pay_free(rod, end, &budget, &motion)
-                  : pay(rod, &budget, &motion, end->kinetic);
+    return mended ? pay_free(rod, end, &budget, &motion) : pay(rod, &budget, &motion, end->kinetic);
 }
 
 void fil_reduced_settle(FilRod *rod, const FilReducedWhole *start) {

@@ -53,7 +53,7 @@
 enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 10, MAX_HALVES = 30 };
 static const double most_bend = 2.0;  // rad: of an element in a step
 static const double most_coil = 60.0; // rad: of an element that is wound up by steps
-static const double astray = 1e-8; // of the length: how far off a held end may be
+static const double astray = 1e-8;    // of the length: how far off a held end may be
 static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
 static const double settle_part =
     1e-3; // of the step: what the velocity of a held end is found over
@@ -217,8 +217,9 @@ static void subtract_drag(const FilRod *rod, double dt, double *rhs) {
     memcpy(data->root_rate + held, data->here_state + 12 + held,
            sizeof(double) * (size_t)data->root);
     memcpy(data->rate, data->here_state + 18 + data->kappas, sizeof(double) * (size_t)data->kappas);
-    fil_reduced_pass(rod, &(FilReducedPass){
-                              .resist = resist, .moving = true, .sums = true, .parts = FIL_ELEMENT_FORCES});
+    fil_reduced_pass(
+        rod, &(FilReducedPass){
+                 .resist = resist, .moving = true, .sums = true, .parts = FIL_ELEMENT_FORCES});
     fil_reduced_gather(rod, data->forces);
     for (int k = 0; k < rod->dof_count; k++) {
         rhs[k] += data->forces[k];

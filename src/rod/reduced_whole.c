@@ -56,7 +56,8 @@ void fil_reduced_momentum(const FilRod *rod, const double *state, const double a
     data->here_state = (double *)state + FIL_ROD_STATE; // only looked at
     fil_reduced_view(data, false);
     add_pass(rod,
-             &(FilReducedPass){.momentum = 1.0, .moving = true, .sums = true, .parts = FIL_ELEMENT_FORCES},
+             &(FilReducedPass){
+                 .momentum = 1.0, .moving = true, .sums = true, .parts = FIL_ELEMENT_FORCES},
              about, sum);
     data->stale = data->stale || data->here_state != here;
     data->here_state = here;
@@ -68,12 +69,13 @@ void fil_reduced_momentum(const FilRod *rod, const double *state, const double a
 void fil_reduced_body_wrench(const FilRod *rod, const double about[3], double force[3],
                              double moment[3]) {
     double sum[2][3] = {{0.0}};
-    add_pass(rod, &(FilReducedPass){.dt = 1.0, .sums = true, .parts = FIL_ELEMENT_FORCES}, about, sum);
+    add_pass(rod, &(FilReducedPass){.dt = 1.0, .sums = true, .parts = FIL_ELEMENT_FORCES}, about,
+             sum);
     if (rod->drag > 0.0) {
-        add_pass(
-            rod,
-            &(FilReducedPass){.resist = 1.0, .moving = true, .sums = true, .parts = FIL_ELEMENT_FORCES},
-            about, sum);
+        add_pass(rod,
+                 &(FilReducedPass){
+                     .resist = 1.0, .moving = true, .sums = true, .parts = FIL_ELEMENT_FORCES},
+                 about, sum);
     }
     fil_copy3(sum[0], force);
     fil_copy3(sum[1], moment);

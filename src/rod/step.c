@@ -383,7 +383,7 @@ static FilStatus take_part(FilRod *rod, double dt, bool last, FilRodStepInfo *pa
     }
     rod->theta = theta;
     return status == FIL_OK && must && rod->table->gained(rod) > 2.0 ? fail_step(rod, dt, error)
-                                                                      : status;
+                                                                     : status;
 }
 
 // How much may be taken from a part that stands: nearly nothing from one that can still be made

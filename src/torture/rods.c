@@ -12,8 +12,8 @@
 // before the step, with P the momentum and M the mass; after it, where the frame has gone on by d,
 // (M g + sum F) . d is added. H' must not grow, and no reaction has to be measured. It is exact for
 // any motion with theta = 1, where the end has the velocity U in the step, and for constant U with
-// any theta. Elsewhere (ends that turn, or one of two that moves, or that change their velocity in a
-// step that is taken in parts, or air drag, which knows who is at rest) the energy is not looked
+// any theta. Elsewhere (ends that turn, or one of two that moves, or that change their velocity in
+// a step that is taken in parts, or air drag, which knows who is at rest) the energy is not looked
 // at.
 //
 // Momentum. That of a rod with free ends, without drag, changes by dt (M g + sum F); its angular

@@ -228,8 +228,7 @@ static void advance_range(void *context, int first, int last) {
         const double *push = body->touched ? moving->step->push + body->first_dof : NULL;
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
                                                   moving->step->after + body->first_dof, push);
-        moving->gained[i] =
-            !moving->failed[i] && did_gain(moving->world, body, moving->step->dt);
+        moving->gained[i] = !moving->failed[i] && did_gain(moving->world, body, moving->step->dt);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
             fil_world_move_body(moving->world, moving->step, i, moving->work[fil_thread_index()]);
         }
