@@ -38,6 +38,11 @@ static const double together = 1e-9;    // of its speed: how much an end may dif
 
 // --- the rod as a whole --------------------------------------------------------------------------
 
+bool fil_reduced_is_free(const FilRod *rod) {
+    return rod->root_end.kind == FIL_END_FREE && rod->tip_end.kind == FIL_END_FREE &&
+           rod->drag == 0.0;
+}
+
 // I += that of element i about the centre of the bulk.
 static void add_inertia(const FilReduced *data, size_t i, FilBulk *bulk) {
     const double *I = data->ww + 6 * i, *frame = data->frame + 9 * i, m = data->mass[i];
@@ -115,8 +120,11 @@ void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole) {
         bulk->centre[c] = data->root_place[c] + bulk->centre[c] / bulk->mass;
     }
     fil_rod_add_wrench(data->root_place, bulk->centre, weight, none, whole->force);
+    const bool driven = rod->root_end.motion != NULL || rod->tip_end.motion != NULL;
     for (size_t i = 0; i < (size_t)rod->element_count; i++) {
-        add_inertia(data, i, bulk);
+        if (driven || fil_reduced_is_free(rod)) { // nobody else asks for it
+            add_inertia(data, i, bulk);
+        }
     }
     add_loads(rod, whole);
     fil_copy3(data->root_place, whole->about);
@@ -350,11 +358,6 @@ static void mend_momentum(FilRod *rod, const FilReducedWhole *start, double dt,
     fil_add3(1.0, off.linear, end->momentum[0]);
     fil_add3(1.0, off.angular, end->momentum[1]);
     fil_add3(1.0, cross, end->momentum[1]);
-}
-
-bool fil_reduced_is_free(const FilRod *rod) {
-    return rod->root_end.kind == FIL_END_FREE && rod->tip_end.kind == FIL_END_FREE &&
-           rod->drag == 0.0;
 }
 
 // What a rod has at the end of a step, J: `rest` moves besides the rigid motion, and `room` is what

@@ -33,6 +33,11 @@
 //     do: M is nearly singular about a straight free rod's own axis, and that turns with q_m.
 // Contact forces are not foreseen; who knows v+ better calls prepare() with it as the guess.
 //
+// What that leaves wrong in momentum and energy is mended at the end of the step
+// (reduced_recover.c): so a free rod needs no LEAD and no LATE. Tension adds to A
+// (reduced_tension.c). Where tangents turn by more than a radian in the step velocity terms
+// foretell nothing, and only a part of them is taken.
+//
 // Momentum in one pass. With the acceleration p = (v_m - v) / dt given to the pass, momentum at v_m
 // less dt M p is M v.
 //
