@@ -543,12 +543,13 @@ static double part_of_bend(double l, const double *kappa, const double way[3]) {
     if (bend + now <= most_coil) {
         return part;
     }
-    for (int k = 0; k < MAX_HALVES; k++, part *= 0.5) {
+    for (int k = 0; k < MAX_HALVES; k++) {
         fil_copy3(kappa, to);
         fil_add3(part, way, to);
         if (l * fil_norm3(to) <= fmax(now, most_coil)) {
             break;
         }
+        part *= 0.5;
     }
     return part;
 }
