@@ -117,9 +117,11 @@ static const struct {
                                 ROD(ASTRAY) | ROD(SLOW)},
     [FIL_ROD_CLOTHOID] = {200, ROD(FAILED) | ROD(INFINITE) | ROD(GAINED) | ROD(LINEAR) |
                                    ROD(ANGULAR) | ROD(ASTRAY) | ROD(SLOW)},
-    [FIL_ROD_DER] = {2000, ROD(FAILED) | ROD(INFINITE) | ROD(ASTRAY) | ROD(SLOW)},
-    [FIL_ROD_CORDE] = {2000, ROD(FAILED) | ROD(INFINITE) | ROD(ASTRAY) | ROD(SLOW)},
-    [FIL_ROD_CHAIN] = {2000, ROD(FAILED) | ROD(INFINITE) | ROD(ASTRAY) | ROD(SLOW)},
+    [FIL_ROD_DER] = {2000, ROD(FAILED) | ROD(INFINITE) | ROD(LINEAR) | ROD(ANGULAR) | ROD(ASTRAY) |
+                               ROD(SLOW)},
+    [FIL_ROD_CORDE] = {2000, ROD(FAILED) | ROD(INFINITE) | ROD(GAINED) | ROD(LINEAR) |
+                                 ROD(ANGULAR) | ROD(ASTRAY) | ROD(SLOW)},
+    [FIL_ROD_CHAIN] = {2000, ROD(FAILED) | ROD(INFINITE) | ROD(GAINED) | ROD(ASTRAY) | ROD(SLOW)},
 };
 
 static void check_rods(FilRodModel model) {

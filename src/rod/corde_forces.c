@@ -25,7 +25,7 @@ static double squared_speed(const double *v) {
 
 void fil_corde_energy(const FilRod *rod, FilRodEnergy *out) {
     const FilCorde *corde = rod->data;
-    for (int b = corde->first; b <= corde->last; b++) {
+    for (int b = 1; b < fil_corde_block_count(rod) - 1; b++) { // nodes that are driven move, too
         out->kinetic += 0.5 * corde->inertia[b] * squared_speed(corde->v + 3 * (size_t)b);
     }
     for (int i = 0; i <= rod->element_count; i++) {

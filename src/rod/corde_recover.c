@@ -192,29 +192,48 @@ static double find_joint_work(const FilRod *rod, int joint, const double turn[3]
     return sign * fil_dot3(moment, turn);
 }
 
+// How far a block moves in the step, seen from who goes on by `way`: frames do not.
+static void find_shift(const FilCorde *corde, int b, const double way[3], double shift[3]) {
+    fil_copy3(corde->shift + 3 * (size_t)b, shift);
+    if (b % 2 == 1) {
+        fil_add3(-1.0, way, shift);
+    }
+}
+
 // What the rows of an end that slides and is not driven seem to do: they hold it across its axis,
 // where it is brought back from where a step before left it, and do no work.
-static double find_row_work(const FilRod *rod, const FilRodEnd *end) {
+static double find_row_work(const FilRod *rod, const FilRodEnd *end, bool known,
+                            const double way[3]) {
     const FilCorde *corde = rod->data;
     const int b = end == &rod->root_end ? 1 : 2 * rod->element_count + 1;
-    if (end->kind != FIL_END_SLIDING || end->motion != NULL) {
+    if (end->kind != FIL_END_SLIDING || !(known || end->motion == NULL)) {
         return 0.0;
     }
     FilPose pose;
+    double shift[3];
     fil_rod_end_pose(rod, end, rod->state[0], &pose);
+    find_shift(corde, b, way, shift);
     const double *rest = corde->rest + 3 * (size_t)(b - corde->first);
-    const double *shift = corde->shift + 3 * (size_t)b;
     return fil_dot3(rest, shift) - fil_dot3(rest, pose.axis[0]) * fil_dot3(shift, pose.axis[0]);
 }
 
-// W, but for the drag.
-static double find_work(const FilRod *rod, double dt) {
+// W, but for the drag, seen from who goes on by `way`: where all that is held does, it is known.
+static double find_work(const FilRod *rod, double dt, bool known, const double way[3]) {
     const FilCorde *corde = rod->data;
     const int n = rod->element_count;
-    double sum = -(find_row_work(rod, &rod->root_end) + find_row_work(rod, &rod->tip_end)) / dt;
-    for (int k = 0; k < rod->dof_count; k++) {
-        const int at = 3 * corde->first + k;
-        sum += (corde->rest[k] / dt - corde->load[at]) * corde->shift[at];
+    double sum = -(find_row_work(rod, &rod->root_end, known, way) +
+                   find_row_work(rod, &rod->tip_end, known, way)) /
+                 dt;
+    for (int b = corde->first; b <= corde->last; b++) {
+        double shift[3];
+        find_shift(corde, b, way, shift);
+        for (int k = 0; k < 3; k++) {
+            const int at = 3 * b + k;
+            sum += (corde->rest[at - 3 * corde->first] / dt - corde->load[at]) * shift[k];
+        }
+    }
+    if (known) {
+        return sum;
     }
     if (!is_free_block(corde, 1)) {
         sum -= fil_dot3(corde->pull, corde->shift + 3) / dt;
@@ -383,6 +402,29 @@ static double limit_held(const FilRod *rod, double most, double noise) {
     return ratio > least_part ? 0.0 : own + b + a - most;
 }
 
+// v += factor times a velocity, of the nodes that are free.
+static void add_velocity(const FilCorde *corde, double factor, const double velocity[3]) {
+    for (int b = corde->first; b <= corde->last; b++) {
+        if (b % 2 == 1) {
+            fil_add3(factor, velocity, corde->v + 3 * (size_t)b);
+        }
+    }
+}
+
+// The kinetic energy at the start less what it is as seen by who goes along, and the own energy of
+// the frame.
+static double find_frame_energy(const FilCorde *corde, const double frame[3], double *own) {
+    double mass = 0.0, linear[3] = {0.0};
+    for (int b = corde->first; b <= corde->last; b++) {
+        if (b % 2 == 1) {
+            mass += corde->inertia[b];
+            fil_add3(corde->inertia[b], corde->before + 3 * (size_t)b, linear);
+        }
+    }
+    *own = 0.5 * mass * fil_dot3(frame, frame);
+    return fil_dot3(frame, linear) - *own;
+}
+
 double fil_corde_elastic(const FilRod *rod) {
     FilCorde *corde = rod->data;
     if (!corde->elastic_known) {
@@ -411,9 +453,15 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
     FilTurning turning = see_turning(rod, dt);
     find_rest(rod, velocity);
     find_pulls(rod, dt);
-    const double work = find_work(rod, dt), after = fil_corde_elastic(rod);
-    const double most = kinetic + (elastic - after) + work;
-    const double scale = kinetic + elastic + after + fabs(work) +
+    double frame[3], own, way[3] = {0.0};
+    const bool known = fil_rod_find_way(rod, rod->state[0], dt, frame);
+    if (!known) {
+        memset(frame, 0, sizeof frame);
+    }
+    fil_add3(dt, frame, way);
+    const double work = find_work(rod, dt, known, way), after = fil_corde_elastic(rod);
+    const double most = kinetic - find_frame_energy(corde, frame, &own) + (elastic - after) + work;
+    const double scale = kinetic + own + elastic + after + fabs(work) +
                          at_rest / tolerance * rod->state[1] * find_forces(rod);
     turning.from = corde->start_r;
     turning.to = corde->r;
@@ -427,10 +475,11 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
         find_target(rod, dt, &bulk, &target);
         much = limit_free(rod, &bulk, &target, most, round_off * scale);
     } else {
+        add_velocity(corde, -1.0, frame);
         much = limit_held(rod, most, round_off * scale);
+        add_velocity(corde, 1.0, frame);
     }
-    const bool driven = rod->root_end.motion != NULL || rod->tip_end.motion != NULL;
-    return !(much <= (driven ? driven_tolerance : tolerance) * scale);
+    return !(much <= (known ? tolerance : driven_tolerance) * scale);
 }
 
 double fil_corde_kinetic(const FilRod *rod) {

@@ -18,6 +18,29 @@ void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilP
     }
 }
 
+bool fil_rod_find_way(const FilRod *rod, double time, double dt, double velocity[3]) {
+    const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
+    bool any = false, same = true;
+    memset(velocity, 0, 3 * sizeof *velocity);
+    for (int k = 0; k < 2; k++) {
+        FilPose from, to;
+        double way[3];
+        if (ends[k]->kind == FIL_END_FREE) {
+            continue;
+        }
+        fil_rod_end_pose(rod, ends[k], time, &from);
+        fil_rod_end_pose(rod, ends[k], time + dt, &to);
+        fil_subtract3(to.position, from.position, way);
+        for (int c = 0; c < 3; c++) {
+            same = same && (!any || dt * velocity[c] == way[c] || velocity[c] == way[c] / dt);
+            velocity[c] = way[c] / dt;
+        }
+        same = same && memcmp(from.axis, to.axis, sizeof from.axis) == 0;
+        any = true;
+    }
+    return same;
+}
+
 // R H^T of two poses, whose axes are the columns of R and H.
 static void turn_between(const FilPose *pose, const FilPose *held, double a[3]) {
     double Q[9] = {0.0};

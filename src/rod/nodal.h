@@ -193,6 +193,7 @@ void fil_nodal_kick(const FilRod *rod, double time, double h, const FilShape *sh
 // What the end of a step needs to know of its beginning (nodal_recover.c).
 typedef struct FilNodalStart {
     double kinetic, elastic; // J
+    double mass, linear[3];  // kg; kg m/s: its momentum
     FilBulk bulk;            // of a free rod at the end
     FilTwistPair momentum;   // about its centre there
 } FilNodalStart;

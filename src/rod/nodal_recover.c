@@ -9,12 +9,13 @@
 // Energy. What the step may leave as kinetic energy is
 //     T + U - U+ + W,    W = dt loads . V + (impulses of contacts and of driven ends) . V.
 // Implicit Euler loses |V - v|^2 / 2 and the squares of what strains change by, so that there is
-// room for the corrections. Where there is not, a free rod keeps its rigid part, which has the
-// least energy for its momentum, and less of the rest; another one less of the corrections, and of
-// V at last. If there is still too much, then the step gained, because it passed over a hill of the
-// elastic energy: it does not stand. A step in which something touches the rod is implicit Euler as
-// it is, without corrections: they are of the order of tension times turn, which in a rope drawn
-// around a post is far more than its motion.
+// room for the corrections. Where all that is held goes with one velocity, all this is as seen by
+// who goes along: nothing is driven then. Where there is not, a free rod keeps its rigid part,
+// which has the least energy for its momentum, and less of the rest; another one less of the
+// corrections, and of V at last. If there is still too much, then the step gained, because it
+// passed over a hill of the elastic energy: it does not stand. A step in which something touches
+// the rod is implicit Euler as it is, without corrections: they are of the order of tension times
+// turn, which in a rope drawn around a post is far more than its motion.
 #include <string.h>
 
 #include "math/vec3.h"
@@ -133,9 +134,9 @@ static double impulse_of(const FilRod *rod, int k) {
     return driven ? nodal->gradient[k] : nodal->outside[k];
 }
 
-// W, but for the drag. nodal->v is V, that of held unknowns too; nodal->work is what the equations
-// took for it, where that is 0.
-static double find_work(const FilRod *rod, double dt, const FilShape *end) {
+// W, but for the drag, as seen from who goes along with the velocity `frame`. nodal->v is V, that
+// of held unknowns too; nodal->work is what the equations took for it, where that is 0.
+static double find_work(const FilRod *rod, double dt, const FilShape *end, const double frame[3]) {
     const FilNodal *nodal = rod->data;
     const double theta = rod->theta;
     double sum = 0.0;
@@ -147,7 +148,8 @@ static double find_work(const FilRod *rod, double dt, const FilShape *end) {
                            : held   ? V
                                     : (1.0 - theta) * nodal->kicked[k] + theta * V;
         const double more = held ? nodal->step_inertia[k] * (V - nodal->work[k]) : 0.0;
-        sum += way * (dt * nodal->load[k] + impulse_of(rod, k) + more);
+        sum += (part < 3 ? way - frame[part] : way) *
+               (dt * nodal->load[k] + impulse_of(rod, k) + more);
     }
     for (int side = 0; side < 2; side++) { // the frames that are held
         const int j = side == 0 ? 0 : nodal->edge_count - 1;
@@ -311,19 +313,37 @@ void fil_nodal_measure(const FilRod *rod, FilNodalStart *start) {
     start->kinetic = 0.5 * product(nodal, nodal->v, nodal->v);
     start->elastic = find_elastic(nodal, &nodal->start);
     start->momentum = (FilTwistPair){{0.0}, {0.0}};
+    start->mass = 0.0;
+    memset(start->linear, 0, sizeof start->linear);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        start->mass += nodal->mass[i];
+        fil_add3(nodal->mass[i], node_of(nodal, nodal->v, i), start->linear);
+    }
     if (is_free(rod)) {
         measure_bulk(rod, &nodal->trial, &start->bulk);
         add_momentum(nodal, &start->bulk, &nodal->start, nodal->v, &start->momentum);
     }
 }
 
+static void add_velocity(const FilNodal *nodal, double factor, const double velocity[3]) {
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_add3(factor, velocity, node_of(nodal, nodal->v, i));
+    }
+}
+
 bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStart *start) {
     const FilNodal *nodal = rod->data;
-    const double work = find_work(rod, dt, end), elastic = find_elastic(nodal, end);
-    const double most = start->kinetic + (start->elastic - elastic) + work;
-    const double scale = start->kinetic + start->elastic + elastic + fabs(work) +
+    double frame[3], much;
+    const bool known = fil_rod_find_way(rod, rod->state[0], dt, frame);
+    if (!known) {
+        memset(frame, 0, sizeof frame);
+    }
+    const double work = find_work(rod, dt, end, frame), elastic = find_elastic(nodal, end);
+    const double along = fil_dot3(frame, start->linear);
+    const double own = 0.5 * start->mass * fil_dot3(frame, frame);
+    const double most = start->kinetic - along + own + (start->elastic - elastic) + work;
+    const double scale = start->kinetic + own + start->elastic + elastic + fabs(work) +
                          at_rest / tolerance * rod->state[1] * find_forces(nodal);
-    double much;
     find_change(rod, dt, end);
     fil_nodal_kick(rod, rod->state[0] + dt, 0.5 * dt, end, nodal->v);
     if (is_free(rod) && rod->push == NULL) {
@@ -333,8 +353,9 @@ bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStar
         }
         much = limit_free(rod, end, &start->bulk, &start->momentum, most, round_off * scale);
     } else {
+        add_velocity(nodal, -1.0, frame);
         much = limit_held(rod, most, round_off * scale);
+        add_velocity(nodal, 1.0, frame);
     }
-    const bool driven = rod->root_end.motion != NULL || rod->tip_end.motion != NULL;
-    return !(much <= (driven ? driven_tolerance : tolerance) * scale);
+    return !(much <= (known ? tolerance : driven_tolerance) * scale);
 }

@@ -270,6 +270,10 @@ void fil_rod_add_wrench(const double about[3], const double place[3], const doub
 /// Where and how an end is held at `time`, for ends that are held at all.
 void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilPose *pose);
 
+/// The velocity with which all that is held goes, without turning, in a step of `dt` from `time`; 0
+/// where nothing is driven. False where something turns, or ends go apart.
+bool fil_rod_find_way(const FilRod *rod, double time, double dt, double velocity[3]);
+
 /// How far `pose` is from `held` in the directions that an end of this kind holds, and the rows for
 /// it: `jacobian` (6 x dof_count: velocity, spin) is combined into rows. Returns how many.
 int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, const FilPose *held,

@@ -235,6 +235,7 @@ typedef struct Acting {
     double mass;       // kg
     double force[3];   // N: loads and weight together
     double size;       // N: of all of them, one by one
+    double noise;      // J: what round-off of places does to a rod at rest
     bool free, alone;  // both ends; and nothing acts at all
     bool conservative; // what is not the work of driven ends has a potential, or takes energy
     int driven;        // ends
@@ -255,6 +256,15 @@ double fil_torture_mass(const FilSection *section) {
     }
 }
 
+// N: how hard a section is to stretch; one that is given is as hard to stretch as to bend by its
+// radius.
+static double find_stretch(const FilSection *section) {
+    const double radius = fmax(section->radius, 1e-6);
+    return section->kind == FIL_SECTION_GIVEN
+               ? fmax(section->bend[0], section->bend[1]) / (radius * radius)
+               : section->young * fil_torture_mass(section) / section->density;
+}
+
 static Acting find_acting(const FilRodDef *def, const FilRod *rod) {
     Acting acting = {.def = def, .mass = def->length * fil_torture_mass(&def->section)};
     bool torque = false;
@@ -265,6 +275,7 @@ static Acting find_acting(const FilRodDef *def, const FilRod *rod) {
         acting.size += fil_norm3(def->loads[k].force);
         torque = torque || fil_norm3(def->loads[k].torque) > 0.0;
     }
+    acting.noise = 1e-28 * find_stretch(&def->section) * def->length;
     acting.driven = (def->root_end.motion != NULL) + (def->tip_end.motion != NULL);
     acting.free =
         def->root_end.kind == FIL_END_FREE && def->tip_end.kind == FIL_END_FREE && def->drag == 0.0;
@@ -385,7 +396,7 @@ static bool find_gain(const Acting *acting, const Look *before, const Look *afte
         after->energy - fil_dot3(speed, after->linear) + fil_dot3(acting->force, way);
     const double size = before->size + after->size + own + fabs(fil_dot3(speed, before->linear)) +
                         fabs(fil_dot3(speed, after->linear)) + acting->size * fil_norm3(way);
-    *gain = size > 0.0 ? (last - first) / size : 0.0;
+    *gain = size > 0.0 ? (last - first - acting->noise) / size : 0.0;
     return true;
 }
 
@@ -393,7 +404,8 @@ static void check_momentum(const Acting *acting, const Look *before, const Look 
                            FilRodTorture *out) {
     const double dt = after->time - before->time;
     const double size =
-        sqrt(2.0 * acting->mass * (before->kinetic + after->kinetic)) + dt * acting->size;
+        sqrt(2.0 * acting->mass * (before->kinetic + after->kinetic + acting->noise / most_off)) +
+        dt * acting->size;
     double change[3];
     if (!acting->free || size == 0.0) {
         return;
