@@ -35,7 +35,9 @@ bool fil_rod_find_way(const FilRod *rod, double time, double dt, double velocity
             same = same && (!any || dt * velocity[c] == way[c] || velocity[c] == way[c] / dt);
             velocity[c] = way[c] / dt;
         }
-        same = same && memcmp(from.axis, to.axis, sizeof from.axis) == 0;
+        for (int c = 0; c < 9; c++) {
+            same = same && from.axis[c / 3][c % 3] == to.axis[c / 3][c % 3];
+        }
         any = true;
     }
     return same;
