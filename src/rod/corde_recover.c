@@ -454,7 +454,8 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
     find_rest(rod, velocity);
     find_pulls(rod, dt);
     double frame[3], own, way[3] = {0.0};
-    const bool known = fil_rod_find_way(rod, rod->state[0], dt, frame);
+    const bool known = fil_rod_find_way(rod, rod->state[0], dt, frame) &&
+                       !(rod->touched && fil_dot3(frame, frame) > 0.0);
     if (!known) {
         memset(frame, 0, sizeof frame);
     }

@@ -231,18 +231,21 @@ static void add_motion(const FilRod *rod, const FilBulk *bulk, const FilShape *s
     }
 }
 
-// Make the momentum of v that of the target.
+// Make the momentum of v that of the target; twice, for about its own axis a straight rod has
+// hardly any inertia, and is mended by a spin so fast that its round-off counts.
 static void mend_momentum(const FilRod *rod, const FilBulk *bulk, const FilShape *shape,
                           const FilTwistPair *target) {
     const FilNodal *nodal = rod->data;
-    FilTwistPair now = {{0.0}, {0.0}}, motion;
-    add_momentum(nodal, bulk, shape, nodal->v, &now);
-    for (int k = 0; k < 3; k++) {
-        now.linear[k] = target->linear[k] - now.linear[k];
-        now.angular[k] = target->angular[k] - now.angular[k];
+    for (int pass = 0; pass < 2; pass++) {
+        FilTwistPair now = {{0.0}, {0.0}}, motion;
+        add_momentum(nodal, bulk, shape, nodal->v, &now);
+        for (int k = 0; k < 3; k++) {
+            now.linear[k] = target->linear[k] - now.linear[k];
+            now.angular[k] = target->angular[k] - now.angular[k];
+        }
+        fil_bulk_motion(bulk, &now, &motion);
+        add_motion(rod, bulk, shape, &motion, 1.0);
     }
-    fil_bulk_motion(bulk, &now, &motion);
-    add_motion(rod, bulk, shape, &motion, 1.0);
 }
 
 // --- the end of a step ---------------------------------------------------------------------------
@@ -334,7 +337,8 @@ static void add_velocity(const FilNodal *nodal, double factor, const double velo
 bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStart *start) {
     const FilNodal *nodal = rod->data;
     double frame[3], much;
-    const bool known = fil_rod_find_way(rod, rod->state[0], dt, frame);
+    const bool known = fil_rod_find_way(rod, rod->state[0], dt, frame) &&
+                       !(rod->touched && fil_dot3(frame, frame) > 0.0);
     if (!known) {
         memset(frame, 0, sizeof frame);
     }
