@@ -666,6 +666,7 @@ static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilS
     info->seconds.collide += fil_seconds() - start;
     const FilOutcome outcome = info->outcome; // of what stands
     const FilResidual residual = info->residual;
+    const double elastic = info->elastic_residual;
     for (int k = 0; !*woken && !*taken; k++) {
         FIL_TRY(try_round(world, &step, poses, info, &round, error));
         round.number = k;
@@ -676,6 +677,7 @@ static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilS
         if (!*taken) {
             info->outcome = outcome;
             info->residual = residual;
+            info->elastic_residual = elastic;
         }
         if (!round.mended) {
             break;
