@@ -255,8 +255,8 @@ FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_natural(FilRod *rod, const double *
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_set_length(FilRod *rod, double length, FilError *error);
 
 /// Set the rod in motion as one rigid piece: `velocity` (m/s) of its root, `spin` (rad/s, world
-/// axes) about it. What an end holds stays at rest; helix and clothoid have no motion as a whole
-/// but that of their root. Refused for ends that slide.
+/// axes) about it. What an end holds stays at rest unless it is driven; helix and clothoid have no
+/// motion as a whole but that of their root. Refused for ends that slide.
 FIL_API FIL_MUST_CHECK FilStatus fil_rod_launch(FilRod *rod, const double velocity[3],
                                                 const double spin[3], FilError *error);
 

@@ -9,11 +9,11 @@
 // Energy. What the step may leave as kinetic energy is
 //     T + U - U+ + W,    W = dt loads . V + (impulses of contacts and of driven ends) . V.
 // Implicit Euler loses |V - v|^2 / 2 and the squares of what strains change by, so that there is
-// room for the corrections. Where all that is held goes with one velocity, all this is as seen by
-// who goes along: nothing is driven then. Where there is not, a free rod keeps its rigid part,
-// which has the least energy for its momentum, and less of the rest; another one less of the
-// corrections, and of V at last. If there is still too much, then the step gained, because it
-// passed over a hill of the elastic energy: it does not stand. A step in which something touches
+// room for the corrections. Where there is not, a free rod keeps its rigid part, which has the
+// least energy for its momentum, and less of the rest; another one less of the corrections, and of
+// V at last. If there is still too much, then the step gained, because it passed over a hill of the
+// elastic energy: it does not stand. Where all that is held goes with one velocity, all this is as
+// seen by who goes along: nothing is driven then. A step in which something touches
 // the rod is implicit Euler as it is, without corrections: they are of the order of tension times
 // turn, which in a rope drawn around a post is far more than its motion.
 #include <string.h>

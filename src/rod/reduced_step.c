@@ -458,11 +458,12 @@ void fil_reduced_stop(FilRod *rod) {
 
 void fil_reduced_launch(FilRod *rod, const double velocity[3], const double spin[3]) {
     FilReduced *data = fil_reduced(rod);
+    const bool driven = rod->root_end.motion != NULL; // all of the rod goes with its root
     fil_reduced_stop(rod);
-    if (data->root == 6) {
+    if (data->root == 6 || driven) {
         fil_copy3(velocity, data->root_rate);
     }
-    if (data->root > 0) {
+    if (data->root > 0 || driven) {
         fil_copy3(spin, data->root_rate + 3);
     }
 }
