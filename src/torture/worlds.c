@@ -48,7 +48,7 @@ typedef struct Run {
     int64_t looks;        // in this step
     double mass;          // kg: of all rods and bodies
     double first, before; // J: energy at the start, and before the step
-    double size; // J: that of loads before the step, which may begin at 0, or that of the start
+    double size;          // J: of motion and shape before the step, or all at the start
 } Run;
 
 static void fault(FilWorldTorture *out, int which) {
@@ -88,11 +88,11 @@ static bool is_driven(const FilScene *scene) {
     return driven;
 }
 
-static double energy_of(const Run *run, double *loads) {
+static double energy_of(const Run *run, double *own) {
     FilRodEnergy e;
     fil_world_energy(fil_stage_world(run->stage), &e);
-    *loads = fabs(e.loads) + fabs(e.gravity);
-    return e.kinetic + e.bend + e.twist + e.stretch + e.gravity + e.loads;
+    *own = e.kinetic + e.bend + e.twist + e.stretch;
+    return *own + e.gravity + e.loads;
 }
 
 // What rebounds may come to rest in one step and have its energy back in the next: there it is
@@ -108,8 +108,8 @@ static bool rebounds(const FilScene *scene) {
 
 static void check_energy(Run *run) {
     FilWorldTorture *out = run->out;
-    double loads;
-    const double now = energy_of(run, &loads);
+    double own;
+    const double now = energy_of(run, &own);
     if (out->closed) {
         const double before = rebounds(run->scene) ? run->first : run->before;
         const double gain = (now - before) / fmax(run->size, 1e-300);
@@ -119,7 +119,7 @@ static void check_energy(Run *run) {
         }
     }
     run->before = now;
-    run->size = fmax(fabs(run->first), loads);
+    run->size = fmax(fabs(run->first), own);
 }
 
 // The impulses of a step that is called converged obey Coulomb. Next to momenta as they are in the
@@ -239,9 +239,9 @@ static bool begin(Run *run, const char *where, const char *text) {
     for (int k = 0; k < run->scene->body_count; k++) {
         run->mass += fil_rigid_mass(fil_world_rigid(fil_stage_world(run->stage), k));
     }
-    double loads;
-    run->first = run->before = energy_of(run, &loads);
-    run->size = fmax(fabs(run->first), loads);
+    double own;
+    run->first = run->before = energy_of(run, &own);
+    run->size = fmax(fabs(run->first), own);
     return true;
 }
 
