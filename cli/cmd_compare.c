@@ -295,7 +295,8 @@ static bool are_same_steps(const FilResultStep *a, const FilResultStep *b) {
            x->iterations == y->iterations && x->island_count == y->island_count &&
            x->newton_count == y->newton_count && x->substeps == y->substeps &&
            x->added_count == y->added_count && x->missed_count == y->missed_count &&
-           x->pressed_count == y->pressed_count && x->asleep_count == y->asleep_count;
+           x->pressed_count == y->pressed_count && x->slowed_count == y->slowed_count &&
+           x->asleep_count == y->asleep_count;
 }
 
 enum { STEPS_AT_ONCE = 64 };

@@ -115,16 +115,17 @@ static void on_log(void *user, FilLogLevel level, const char *text) {
 }
 
 static void warn_step(Run *run, const FilStepInfo *info) {
-    if (info->outcome == FIL_CONVERGED && info->missed_count == 0 && info->pressed_count == 0) {
+    if (info->outcome == FIL_CONVERGED && info->missed_count == 0 && info->pressed_count == 0 &&
+        info->slowed_count == 0) {
         return;
     }
     if (run->warning_count < LOGGED_WARNINGS) {
         note(
             run,
             "warning: step %" PRId64 " at %g s: %s, residual %.2e, %d pairs not mended, %d overlap "
-            "by more than a fifth of a radius",
+            "by more than a fifth of a radius, %d rods lost motion",
             run->step, fil_world_time(fil_stage_world(run->stage)), fil_outcome_name(info->outcome),
-            info->residual.scaled, info->missed_count, info->pressed_count);
+            info->residual.scaled, info->missed_count, info->pressed_count, info->slowed_count);
     } else if (run->warning_count == LOGGED_WARNINGS) {
         note(run, "further warnings are only counted");
     }
@@ -739,13 +740,19 @@ static CliStatus finish(Run *run, CliStatus status) {
         cli_say("warning: %" PRId64 " step%s left overlaps beyond a fifth of a radius (see %s)",
                 run->totals.pressed, cli_plural(run->totals.pressed), run->log_path);
     }
+    if (run->totals.slowed > 0) {
+        cli_say("warning: rods lost motion in %" PRId64 " step%s, too violent to be followed; "
+                "shorter steps may help (see %s)",
+                run->totals.slowed, cli_plural(run->totals.slowed), run->log_path);
+    }
     if (interrupted) {
         say_resume(run);
         return run->session.stopped ? cli_flush() : CLI_INTERRUPTED;
     }
     const CliStatus flushed = cli_flush();
     const bool bad = run->totals.missed > 0 ||
-                     (run->options->strict && run->totals.unconverged + run->totals.pressed > 0);
+                     (run->options->strict &&
+                      run->totals.unconverged + run->totals.pressed + run->totals.slowed > 0);
     return flushed != CLI_FINE ? flushed : bad ? CLI_NOT_ACCEPTABLE : CLI_FINE;
 }
 

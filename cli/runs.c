@@ -253,6 +253,7 @@ void cli_totals_add(CliTotals *totals, double time, const FilStepInfo *info) {
     totals->added += info->added_count;
     totals->missed += info->missed_count;
     totals->pressed += info->pressed_count > 0;
+    totals->slowed += info->slowed_count > 0;
     totals->iterations += info->iterations;
     totals->contacts =
         info->contact_count > totals->contacts ? info->contact_count : totals->contacts;
@@ -308,6 +309,7 @@ void cli_totals_print(const CliTotals *totals, FILE *out) {
                   (long long)totals->added, (long long)totals->missed);
     (void)fprintf(out, "  steps with overlaps beyond a fifth of a radius: %lld\n",
                   (long long)totals->pressed);
+    (void)fprintf(out, "  steps in which rods lost motion: %lld\n", (long long)totals->slowed);
 }
 
 void cli_totals_print_json(const CliTotals *totals) {
@@ -318,6 +320,7 @@ void cli_totals_print_json(const CliTotals *totals) {
     cli_print_json_number("added", (double)totals->added);
     cli_print_json_number("missed", (double)totals->missed);
     cli_print_json_number("pressed", (double)totals->pressed);
+    cli_print_json_number("slowed", (double)totals->slowed);
     cli_print_json_number("contacts", totals->contacts);
     cli_print_json_number("iterations", (double)totals->iterations);
     cli_print_json_number("residual", totals->residual);

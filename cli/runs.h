@@ -50,7 +50,7 @@ CliStatus cli_status_of(FilStatus status);
 
 // What came of many steps.
 typedef struct CliTotals {
-    int64_t steps, unconverged, halved, substeps, added, missed, pressed, iterations;
+    int64_t steps, unconverged, halved, substeps, added, missed, pressed, slowed, iterations;
     int contacts;                   // most at a time
     double residual, residual_time; // worst, s
     double penetration;             // m, deepest

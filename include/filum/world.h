@@ -191,6 +191,9 @@ typedef struct FilStepInfo {
     /// Pairs that the step pressed into each other by more than a fifth of the thinner one's
     /// radius, or half of how thick it is: those that neither contacts nor halving could mend.
     int pressed_count;
+    /// Times that a rod lost more than a twentieth of its motion, in a part of the step that it
+    /// would have left with energy from nowhere, and that could not be made shorter.
+    int slowed_count;
     int asleep_count;   ///< bodies that sleep after the step
     double penetration; ///< m, deepest overlap when the step began
     double dissipated;  ///< J, by friction and impact

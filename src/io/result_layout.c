@@ -44,6 +44,7 @@ static const FilField step_fields[] = {
     NAMED(FilResultStep, "added_count", info.added_count, INT, 1, "1"),
     NAMED(FilResultStep, "missed_count", info.missed_count, INT, 1, "1"),
     NAMED(FilResultStep, "pressed_count", info.pressed_count, INT, 1, "1"),
+    NAMED(FilResultStep, "slowed_count", info.slowed_count, INT, 1, "1"),
     NAMED(FilResultStep, "penetration", info.penetration, REAL, 1, "m"),
     NAMED(FilResultStep, "dissipated", info.dissipated, REAL, 1, "J"),
     NAMED(FilResultStep, "seconds_total", info.seconds.total, REAL, 1, "s"),

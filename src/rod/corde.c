@@ -173,6 +173,6 @@ const FilRodTable fil_rod_corde = {
     .tip_reaction = fil_corde_tip_reaction,
     .mass = fil_corde_mass,
     .largest_step = fil_corde_largest_step,
-    .gained = fil_corde_gained,
+    .flaw = fil_corde_flaw,
     .refresh = fil_corde_refresh,
 };

@@ -160,7 +160,7 @@ void fil_corde_solve_columns(const FilRod *rod, int count, double *x);
 int fil_corde_factors(const FilRod *rod, const double **band);
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity);
 double fil_corde_largest_step(const FilRod *rod);
-double fil_corde_gained(const FilRod *rod);
+double fil_corde_flaw(const FilRod *rod);
 /// Doubles that the step matrix takes.
 size_t fil_corde_matrix_size(const FilRod *rod);
 

@@ -434,7 +434,7 @@ void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
     }
 }
 
-double fil_corde_gained(const FilRod *rod) {
+double fil_corde_flaw(const FilRod *rod) {
     const FilCorde *corde = rod->data;
     return corde->gained ? 2.0 : 0.0;
 }

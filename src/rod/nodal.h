@@ -116,7 +116,7 @@ void fil_nodal_tip_reaction(const FilRod *rod, const FilRodPast *past, double fo
 FilStatus fil_nodal_check_natural(const FilRod *rod, int element, const double kappa[3],
                                   FilError *error);
 double fil_nodal_largest_step(const FilRod *rod);
-double fil_nodal_gained(const FilRod *rod);
+double fil_nodal_flaw(const FilRod *rod);
 void fil_nodal_refresh(FilRod *rod);
 
 // --- among the files nodal*.c --------------------------------------------------------------------
@@ -230,7 +230,7 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .axial_rates = axial, .momentum = fil_nodal_momentum,                                     \
         .body_wrench = fil_nodal_body_wrench, .tip_reaction = fil_nodal_tip_reaction,             \
         .mass = fil_nodal_mass, .check_natural = natural, .largest_step = fil_nodal_largest_step, \
-        .gained = fil_nodal_gained, .refresh = fil_nodal_refresh,                                 \
+        .flaw = fil_nodal_flaw, .refresh = fil_nodal_refresh,                                     \
     }
 
 #endif

@@ -410,7 +410,7 @@ static void set_velocity(FilRod *rod, double dt, double axes[2][3], const FilSha
     }
 }
 
-double fil_nodal_gained(const FilRod *rod) {
+double fil_nodal_flaw(const FilRod *rod) {
     const FilNodal *nodal = rod->data;
     return nodal->gained ? 2.0 : 0.0;
 }

@@ -67,7 +67,7 @@ typedef struct FilReduced {
     bool sane;      // no element turns beyond what can be integrated
     bool tense;     // tension counts in the step that was prepared
     double calm;    // part of the velocity terms that the step that was prepared leaves out
-    double taken;   // see FilRodTable.gained
+    double flaw;    // of the last step: see FilRodTable
     FilReducedWhole whole; // of the state, where it was measured ...
     bool measured;         // ... and nothing changed since, at this revision of the rod
     unsigned revision;
@@ -161,7 +161,7 @@ void fil_reduced_refresh(FilRod *rod);
 double fil_reduced_turning(const FilRod *rod, const double *velocity);
 bool fil_reduced_correct(FilRod *rod, double dt, const double *velocity, const double *push,
                          double *rhs);
-double fil_reduced_gained(const FilRod *rod);
+double fil_reduced_flaw(const FilRod *rod);
 double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs);
 void fil_reduced_solve(const FilRod *rod, double *x);
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity);
@@ -178,7 +178,7 @@ bool fil_reduced_is_free(const FilRod *rod);
 /// The present state as a whole.
 void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole);
 /// The end of a step that began with `start`, of which a part was taken, and in which impulses did
-/// the work `pushed`: momentum and energy are made right. Returns what FilRodTable.gained returns.
+/// the work `pushed`: momentum and energy are made right. Returns what FilRodTable.flaw returns.
 double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
                            const FilReducedWhole *start);
 
@@ -249,10 +249,11 @@ void fil_composite_solve(const FilRod *rod, double *x);
     {                                                                                             \
         .name = model, .framed = true,                                                            \
         .carried = true, /* a held root is left out of the coordinates */                         \
-            .rows = {{[FIL_END_SLIDING] = 5},                                                     \
-                     {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},       \
+            .foresees = true,                                                                     \
+        .rows = {{[FIL_END_SLIDING] = 5},                                                         \
+                 {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},           \
         .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,          \
-        .gained = fil_reduced_gained, .turning = fil_reduced_turning, .solve = fil_reduced_solve, \
+        .flaw = fil_reduced_flaw, .turning = fil_reduced_turning, .solve = fil_reduced_solve,     \
         .advance = fil_reduced_advance, .get_velocity = fil_reduced_get_velocity,                 \
         .stop = fil_reduced_stop, .launch = fil_reduced_launch,                                   \
         .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at,     \

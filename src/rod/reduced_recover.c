@@ -30,7 +30,7 @@
 static const double round_off = 1e-12;  // of the energies: what may be too much
 static const double at_rest = 1e-13;    // of forces times length: what round-off does at rest
 static const double most_turning = 0.1; // of its energy: what a free rod may lose of its turning
-static const double told = 0.06;        // and what that counts as at least: see step.c
+static const double told = 1.2 * FIL_ROD_HONEST; // and what that counts as at least
 enum { MAX_TURNS = 6 };
 static const double most_aside = 0.1;   // of how far a free rod turns: see turn_to_pay()
 static const double most_excess = 1e-3; // of its energy

@@ -412,8 +412,8 @@ double fil_reduced_turning(const FilRod *rod, const double *velocity) {
     return sum;
 }
 
-double fil_reduced_gained(const FilRod *rod) {
-    return fil_reduced(rod)->taken;
+double fil_reduced_flaw(const FilRod *rod) {
+    return fil_reduced(rod)->flaw;
 }
 
 double fil_reduced_prepare(FilRod *rod, double dt, const double *guess, double *rhs) {
@@ -724,8 +724,8 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
     for (int k = 0;; k++) {
         const double cut = k < 3 ? 0.5 : 0.0625, work = find_work(rod, slower);
         move_on(rod, dt, slower);
-        data->taken = fil_reduced_recover(rod, dt, part, work, &start);
-        if (data->taken <= 1.0 || k == MAX_CUTS) {
+        data->flaw = fil_reduced_recover(rod, dt, part, work, &start);
+        if (data->flaw <= 1.0 || k == MAX_CUTS) {
             break;
         }
         memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
@@ -735,8 +735,8 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
             slower[j] *= cut;
         }
     }
-    data->taken = fmax(data->taken, 1.0 - part);
+    data->flaw = fmax(data->flaw, 1.0 - part);
     if (rod->row_count > 0 && !are_ends_held(rod)) {
-        data->taken = fmax(data->taken, 1.0);
+        data->flaw = fmax(data->flaw, 1.0);
     }
 }

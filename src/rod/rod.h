@@ -25,6 +25,8 @@
 #define FIL_ROD_GRAIN 4096       // bytes: memory is taken in pieces of this size, or larger
 #define FIL_ROD_ROUND_OFF 1e-10  // rad: by which round-off may bend an element at most
 #define FIL_ROD_PLACE 12         // unknowns that move a section, at most: see place_span()
+#define FIL_ROD_HARMLESS 2e-3    // flaw of a step that could be shorter, at most: see flaw()
+#define FIL_ROD_HONEST 0.05      // and of one that is called converged
 
 typedef struct FilRodTable FilRodTable;
 
@@ -88,7 +90,7 @@ struct FilRod {
     unsigned past_revision;
     int linearisations;    // of a step that is linear: 0 and 1 are one
     bool tired;            // a step took so much work that its rest is taken as it comes
-    bool careful;          // a step is done without what may let it gain energy, if it can be
+    bool careful;          // a step is done as implicit Euler, without terms that are foreseen
     FilStatus step_status; // of the last step in fil_rods_step()
 };
 
@@ -110,8 +112,9 @@ typedef struct FilRodPast {
 
 struct FilRodTable {
     const char *name;
-    bool framed;  // has frames: twist, torque
-    bool carried; // with v+ = 0 all of the rod moves with its root, as if it were rigid
+    bool framed;   // has frames: twist, torque
+    bool carried;  // with v+ = 0 all of the rod moves with its root, as if it were rigid
+    bool foresees; // velocity terms are foreseen, not part of A: careful steps do without them
     // Rows of end_rows() that hold the root and the tip, by how they are held: what the coordinates
     // do not hold already. Of 5 and more rows the last three hold the frame, those before (and 3
     // rows or fewer) the place, across n0 where the end slides.
@@ -151,10 +154,11 @@ struct FilRodTable {
     // where that is not worth it, or not possible. NULL: never.
     bool (*correct)(FilRod *rod, double dt, const double *velocity, const double *push,
                     double *rhs);
-    // The part of its motion that the last advance() took from the rod, 0 .. 1, so that it has no
-    // more energy than it had and got; above 1: to take all of it was not enough; above 2: it has a
-    // shape that cannot be followed. 1 also where held ends could not be brought to their places.
-    double (*gained)(const FilRod *rod);
+    // What is wrong with how the last advance() went, 0: nothing. The part of its motion that it
+    // took from the rod, so that it has no more energy than it had and got; 1 where a held end is
+    // not in its place; above 1: to take all of it was not enough; above 2: the rod has a shape
+    // that cannot be followed.
+    double (*flaw)(const FilRod *rod);
     // How far sections turn against each other at this velocity, rad/s. NULL: nobody asks.
     double (*turning)(const FilRod *rod, const double *velocity);
     // x <- A^-1 x, for the A of the last prepare(); O(N).

@@ -29,9 +29,7 @@ enum { MAX_NEWTON = 60, MAX_FULL = 25, MAX_HALVINGS = 12, MAX_DEPTH = 12, MIN_DE
 enum { MAX_WORK = 400, TIRED_NEWTON = 3 }; // iterations of a step in parts; then, of each
 enum { MORE_LINEARISATIONS = 3 };          // of its parts, where they are linear
 static const double most_residual = 1e-3;  // of parts that have to do
-// of its motion: what may be taken from a step, and from one in parts that is called converged
-static const double most_taken = 2e-3, most_honest = 0.05;
-static const double weakest = 1e-5; // of the rows of places: see fil_rod_row_softness()
+static const double weakest = 1e-5;        // of the rows of places: see fil_rod_row_softness()
 static const double newton_tolerance = 1e-10, hold_tolerance = 1e-6;
 
 // x, the step without the rows C, becomes the step with them. Returns how far from where they are
@@ -350,7 +348,7 @@ static FilStatus give_up(FilRod *rod, FilStatus status) {
 
 // Whether a part that may not have converged is one to go on from.
 static bool is_near(const FilRod *rod, const FilRodStepInfo *part) {
-    return part->residual <= most_residual && rod->table->gained(rod) <= 1.0;
+    return part->residual <= most_residual && rod->table->flaw(rod) <= 1.0;
 }
 
 // The last resort: the rod is held fast instead, and loses its motion.
@@ -373,7 +371,7 @@ static FilStatus refuse_step(FilRod *rod, double dt, FilError *error) {
 static FilStatus take_part(FilRod *rod, double dt, bool last, FilRodStepInfo *part,
                            FilError *error) {
     const double theta = rod->theta;
-    const bool eased = rod->careful && rod->table->correct != NULL;
+    const bool eased = rod->careful && rod->table->foresees;
     const bool must = rod->tired || last || eased;
     rod->theta = eased ? 1.0 : theta;
     FilStatus status = step_once(rod, dt, part, error);
@@ -382,14 +380,14 @@ static FilStatus take_part(FilRod *rod, double dt, bool last, FilRodStepInfo *pa
         status = stand_still(rod, dt, error);
     }
     rod->theta = theta;
-    return status == FIL_OK && must && rod->table->gained(rod) > 2.0 ? fail_step(rod, dt, error)
-                                                                     : status;
+    return status == FIL_OK && must && rod->table->flaw(rod) > 2.0 ? fail_step(rod, dt, error)
+                                                                   : status;
 }
 
 // How much may be taken from a part that stands: nearly nothing from one that can still be made
 // shorter, or else all that it has too much.
-static double find_most_taken(const Parts *parts) {
-    return parts->depth < MIN_DEPTH ? most_taken : 1.0;
+static double most_flawed(const Parts *parts) {
+    return parts->depth < MIN_DEPTH ? FIL_ROD_HARMLESS : 1.0;
 }
 
 // A step that did not converge, or gained energy. One that is linear is linearised again at what it
@@ -405,9 +403,9 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
         rod->tired = info->iterations >= MAX_WORK;
         rod->careful = rod->tired || parts.depth > MIN_DEPTH;
         const FilStatus status = take_part(rod, ldexp(dt, -parts.depth), last, &part, error);
-        const double taken = status == FIL_OK ? rod->table->gained(rod) : 2.0;
-        const bool sound = status == FIL_OK && part.converged && taken <= find_most_taken(&parts);
-        const bool eased = rod->careful && rod->table->correct != NULL;
+        const double flaw = status == FIL_OK ? rod->table->flaw(rod) : 2.0;
+        const bool sound = status == FIL_OK && part.converged && flaw <= most_flawed(&parts);
+        const bool eased = rod->careful && rod->table->foresees;
         const bool stands = sound || (status == FIL_OK && (rod->tired || last || eased));
         info->iterations += part.iterations;
         if (!stands && last) {
@@ -416,7 +414,7 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
         const bool back = !stands && status == FIL_OK;
         FIL_TRY(back ? fil_rod_set_state(rod, rod->saved, error) : FIL_OK);
         info->residual = stands ? fmax(info->residual, part.residual) : info->residual;
-        info->converged = info->converged && ((sound && taken <= most_honest) || !stands);
+        info->converged = info->converged && ((sound && flaw <= FIL_ROD_HONEST) || !stands);
         info->parts += stands;
         count_part(&parts, stands);
     }
@@ -433,14 +431,14 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     result->converged = true;
     result->parts = 1;
     FilStatus status = step_once(rod, dt, result, error);
-    if (status == FIL_OK && result->converged && rod->table->gained(rod) <= most_taken) {
+    if (status == FIL_OK && result->converged && rod->table->flaw(rod) <= FIL_ROD_HARMLESS) {
         return FIL_OK;
     }
     if (status == FIL_OK) {
         FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
     }
     *result = (FilRodStepInfo){.iterations = result->iterations, .converged = true};
-    rod->linearisations = rod->table->correct == NULL ? MORE_LINEARISATIONS : 1;
+    rod->linearisations = rod->table->foresees ? 1 : MORE_LINEARISATIONS;
     status = step_in_parts(rod, dt, result, error);
     rod->linearisations = 1;
     return status;

@@ -25,11 +25,12 @@ static uint64_t add_contact(uint64_t hash, const FilContact *contact) {
 }
 
 static uint64_t add_info(uint64_t hash, const FilStepInfo *info) {
-    const double numbers[] = {info->outcome,      info->residual.scaled, info->contact_count,
-                              info->active_count, info->iterations,      info->island_count,
-                              info->conditioning, info->newton_count,    info->elastic_residual,
-                              info->substeps,     info->added_count,     info->missed_count,
-                              info->asleep_count, info->penetration,     info->dissipated};
+    const double numbers[] = {info->outcome,       info->residual.scaled, info->contact_count,
+                              info->active_count,  info->iterations,      info->island_count,
+                              info->conditioning,  info->newton_count,    info->elastic_residual,
+                              info->substeps,      info->added_count,     info->missed_count,
+                              info->pressed_count, info->slowed_count,    info->asleep_count,
+                              info->penetration,   info->dissipated};
     return add_numbers(hash, numbers, sizeof numbers / sizeof *numbers);
 }
 

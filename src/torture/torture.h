@@ -79,6 +79,7 @@ uint64_t fil_torture_seed(uint64_t series, int k);
     X(FIL_WORLD_PERHAPS, "perhaps", "rods may have passed, in a step done in parts")              \
     X(FIL_WORLD_MISSED, "missed", "something passed, and it was told: missed_count")              \
     X(FIL_WORLD_UNCONVERGED, "unconverged", "steps that said that they did not converge")         \
+    X(FIL_WORLD_SLOWED, "slowed", "steps that said that rods lost motion: slowed_count")          \
     X(FIL_WORLD_UNNAMED, "unnamed", "a step called converged whose forces break the law")         \
     X(FIL_WORLD_ELASTIC, "elastic", "a step called converged whose rods are out of balance")      \
     X(FIL_WORLD_GAINED, "gained", "a step gained more than 1 % of the energy, from nowhere")      \

@@ -166,6 +166,9 @@ static void check_step(Run *run, const FilStepInfo *info) {
         out->missed++;
         fault(out, FIL_WORLD_MISSED);
     }
+    if (info->slowed_count > 0) {
+        fault(out, FIL_WORLD_SLOWED);
+    }
     if (info->outcome != FIL_CONVERGED) {
         out->unconverged++;
         fault(out, FIL_WORLD_UNCONVERGED);

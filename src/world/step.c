@@ -23,8 +23,7 @@
 #include "sleep.h"
 #include "solve.h"
 
-static const double most_taken = 2e-3; // of a rod's motion, in a step that can be made shorter:
-static const double least_part = 0.24; // one that is longer than this part of the world's step
+static const double least_part = 0.24; // of the world's step: what is longer can be made shorter
 
 static const int few_dofs = 8000;
 
@@ -194,12 +193,15 @@ static void mark_touched(FilWorld *world, const FilWorldTry *step) {
 
 // --- energy --------------------------------------------------------------------------------------
 
-// Whether a rod would have gained energy: more of its motion had to be taken from it than a step
-// that can be made shorter may lose.
-static bool did_gain(const FilWorld *world, const FilBody *body, double dt) {
+// The part of its motion that had to be taken from a rod, which would have gained energy else.
+static double flaw_of(const FilBody *body) {
     const FilRod *rod = body->self;
-    const double most = dt >= least_part * world->def.step ? most_taken : 1.0;
-    return body->kind == FIL_BODY_ROD && rod->table->gained(rod) > most;
+    return body->kind == FIL_BODY_ROD ? rod->table->flaw(rod) : 0.0;
+}
+
+// How much of its motion a rod may lose: hardly any in a step that can be made shorter.
+static double most_flawed(const FilWorld *world, double dt) {
+    return dt >= least_part * world->def.step ? FIL_ROD_HARMLESS : 1.0;
 }
 
 static double energy_of(const FilBody *body) {
@@ -211,11 +213,25 @@ static double energy_of(const FilBody *body) {
 
 // --- the update ----------------------------------------------------------------------------------
 
+// What came of one round of a try.
+typedef struct Round {
+    int number;   // rounds that went before it
+    bool last;    // there is no shorter step
+    bool failed;  // a body refused the step, or left the range of numbers
+    bool violent; // it must not stand unless there is no shorter one
+    bool woken;   // what slept is pressed on: the step was not taken
+    bool mended;  // contacts were added: it is to be solved again
+    bool stands;  // the step is taken
+    int slowed;   // rods that lost a good part of their motion
+    FilPassed passed;
+} Round;
+
 typedef struct Moving {
     FilWorld *world;
     const FilWorldTry *step;
-    bool *failed, *gained; // [body_count]
-    double **work;         // [threads]
+    bool *failed;  // [body_count]
+    double *flaws; // [body_count]
+    double **work; // [threads]
 } Moving;
 
 static void advance_range(void *context, int first, int last) {
@@ -228,18 +244,18 @@ static void advance_range(void *context, int first, int last) {
         const double *push = body->touched ? moving->step->push + body->first_dof : NULL;
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
                                                   moving->step->after + body->first_dof, push);
-        moving->gained[i] = !moving->failed[i] && did_gain(moving->world, body, moving->step->dt);
+        moving->flaws[i] = moving->failed[i] ? 0.0 : flaw_of(body);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
             fil_world_move_body(moving->world, moving->step, i, moving->work[fil_thread_index()]);
         }
     }
 }
 
-static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, bool *failed,
-                                bool *gained, FilError *error) {
+static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round *round,
+                                FilError *error) {
     Moving moving = {.world = world, .step = step};
     moving.failed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
-    moving.gained = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    moving.flaws = FIL_NEW_ZEROED(&world->scratch, double, (size_t)world->body_count + 1);
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
                         world->body_count);
@@ -248,12 +264,13 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, bool *
         FIL_TRY(fil_world_reserve_moves(world, &moving.work, error));
     }
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
-    *failed = *gained = false;
     for (int i = 0; i < world->body_count; i++) {
-        world->culprit = moving.failed[i] && !*failed ? i : world->culprit;
-        *failed = *failed || moving.failed[i];
-        *gained = *gained || moving.gained[i];
+        world->culprit = moving.failed[i] && !round->failed ? i : world->culprit;
+        round->failed = round->failed || moving.failed[i];
+        round->violent = round->violent || moving.flaws[i] > most_flawed(world, step->dt);
+        round->slowed += moving.flaws[i] > FIL_ROD_HONEST;
     }
+    round->violent = round->violent || round->failed;
     return FIL_OK;
 }
 
@@ -483,18 +500,6 @@ static FilStatus begin_try(FilWorld *world, const FilSpan *span, FilWorldTry *st
     return *woken ? FIL_OK : fil_world_list_joints(world, step, error);
 }
 
-// What came of one round of a try.
-typedef struct Round {
-    int number;   // rounds that went before it
-    bool last;    // there is no shorter step
-    bool failed;  // a body refused the step, or left the range of numbers
-    bool violent; // it must not stand unless there is no shorter one
-    bool woken;   // what slept is pressed on: the step was not taken
-    bool mended;  // contacts were added: it is to be solved again
-    bool stands;  // the step is taken
-    FilPassed passed;
-} Round;
-
 // The first body whose velocities are no numbers, or -1.
 static int find_culprit(const FilWorld *world, const FilWorldTry *step) {
     for (int i = 0; i < world->body_count; i++) {
@@ -523,9 +528,7 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
         return FIL_OK;
     }
     double start = fil_seconds();
-    bool gained = false;
-    FilStatus status = advance_bodies(world, step, &round->failed, &gained, error);
-    round->violent = round->failed || gained;
+    FilStatus status = advance_bodies(world, step, round, error);
     info->seconds.update += fil_seconds() - start;
     return status;
 }
@@ -688,6 +691,7 @@ static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilS
     }
     info->missed_count += round.passed.missed;
     info->pressed_count += round.passed.pressed;
+    info->slowed_count += round.slowed;
     finish_obstacles(world);
     fil_world_record_grab(world, &step);
     world->time = span->end;
