@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 SECONDS_EACH ?= 10
 export JOBS
 
-configure = cmake -S . -B $(1) -G Ninja --log-level=WARNING $(2)
+configure = scripts/configure $(1) $(2)
 compile = cmake --build $(1) --parallel $(JOBS)
 release = $(call configure,build,-DCMAKE_BUILD_TYPE=Release)
 clang = -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang
@@ -34,6 +34,7 @@ demo: build
 	@scripts/demo
 
 gallery: build
+	@scripts/setup gallery
 	@scripts/gallery
 
 test:
