@@ -2,8 +2,8 @@
 """The front door on machines that are made up: scripts/setup, scripts/configure.
 Usage: test_setup.py SOURCES [filter]
 
-Debian's dpkg-query and apt-get, id and sudo are small stand-ins in a folder that is all of PATH: they
-know which packages are installed, which cannot be, and write down what was asked of them.
+Debian's dpkg-query and apt-get, id and sudo are small stand-ins in a folder that is all of PATH:
+they know which packages are installed, which cannot be, and write down what was asked of them.
 """
 
 import os
