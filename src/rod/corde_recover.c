@@ -462,8 +462,10 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
     fil_add3(dt, frame, way);
     const double work = find_work(rod, dt, known, way), after = fil_corde_elastic(rod);
     const double most = kinetic - find_frame_energy(corde, frame, &own) + (elastic - after) + work;
-    const double scale = kinetic + own + elastic + after + fabs(work) +
-                         at_rest / tolerance * rod->state[1] * find_forces(rod);
+    const double scale =
+        kinetic + own + elastic + after + fabs(work) +
+        (at_rest * rod->state[1] * find_forces(rod) + fil_rod_strain_noise(rod, corde->r)) /
+            tolerance;
     turning.from = corde->start_r;
     turning.to = corde->r;
     fil_turning_straighten(&turning);

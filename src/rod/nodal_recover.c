@@ -346,8 +346,10 @@ bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStar
     const double along = fil_dot3(frame, start->linear);
     const double own = 0.5 * start->mass * fil_dot3(frame, frame);
     const double most = start->kinetic - along + own + (start->elastic - elastic) + work;
-    const double scale = start->kinetic + own + start->elastic + elastic + fabs(work) +
-                         at_rest / tolerance * rod->state[1] * find_forces(nodal);
+    const double scale =
+        start->kinetic + own + start->elastic + elastic + fabs(work) +
+        (at_rest * rod->state[1] * find_forces(nodal) + fil_rod_strain_noise(rod, nodal->start.x)) /
+            tolerance;
     find_change(rod, dt, end);
     fil_nodal_kick(rod, rod->state[0] + dt, 0.5 * dt, end, nodal->v);
     if (is_free(rod) && rod->push == NULL) {

@@ -278,6 +278,10 @@ void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilP
 /// where nothing is driven. False where something turns, or ends go apart.
 bool fil_rod_find_way(const FilRod *rod, double time, double dt, double velocity[3]);
 
+/// J: the energy of the strains that round-off of places makes, for a rod of nodes whose first one
+/// is at x.
+double fil_rod_strain_noise(const FilRod *rod, const double x[3]);
+
 /// How far `pose` is from `held` in the directions that an end of this kind holds, and the rows for
 /// it: `jacobian` (6 x dof_count: velocity, spin) is combined into rows. Returns how many.
 int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, const FilPose *held,

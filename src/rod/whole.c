@@ -9,6 +9,7 @@
 // tip is known from the forces next to it (tip_reaction of the model), and the root has the rest.
 #include "rod.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "math/vec3.h"
@@ -21,6 +22,15 @@ void fil_rod_add_wrench(const double about[3], const double place[3], const doub
     fil_add3(1.0, force, sum[0]);
     fil_add3(1.0, turned, sum[1]);
     fil_add3(1.0, moment, sum[1]);
+}
+
+double fil_rod_strain_noise(const FilRod *rod, const double x[3]) {
+    const double place = 8.0 * DBL_EPSILON * (fil_norm3(x) + rod->state[1]);
+    double sum = 0.0;
+    for (int i = 0; i < rod->element_count; i++) {
+        sum += 0.5 * rod->sections[i].stretch * place * place / rod->lengths[i];
+    }
+    return sum;
 }
 
 static void add_load(const FilRod *rod, const double about[3], const FilRodLoad *load,
