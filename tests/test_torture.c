@@ -272,7 +272,7 @@ static const struct {
     {"wood-on-foam", 0, 0, INT32_MAX},
     {"line-load", 0, 0, INT32_MAX},
     {"pulled-knot", 0, 0, INT32_MAX},
-    {"jointed-thread", 0, WORLD(GAINED), INT32_MAX},
+    {"jointed-thread", 0, 0, INT32_MAX},
     {"thin-braid", 1, WORLD(UNCONVERGED) | WORLD(ELASTIC), INT32_MAX},
     {"landing-tip", 0, WORLD(UNCONVERGED) | WORLD(GAINED), 200},
     {"sliding-tip", 0, WORLD(EXPLODED) | WORLD(UNCONVERGED), INT32_MAX},

@@ -460,7 +460,8 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
         memset(frame, 0, sizeof frame);
     }
     fil_add3(dt, frame, way);
-    const double work = find_work(rod, dt, known, way), after = fil_corde_elastic(rod);
+    const double work = find_work(rod, dt, known, way) - rod->unpaid;
+    const double after = fil_corde_elastic(rod);
     const double most = kinetic - find_frame_energy(corde, frame, &own) + (elastic - after) + work;
     const double scale =
         kinetic + own + elastic + after + fabs(work) +

@@ -342,7 +342,8 @@ bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStar
     if (!known) {
         memset(frame, 0, sizeof frame);
     }
-    const double work = find_work(rod, dt, end, frame), elastic = find_elastic(nodal, end);
+    const double work = find_work(rod, dt, end, frame) - rod->unpaid;
+    const double elastic = find_elastic(nodal, end);
     const double along = fil_dot3(frame, start->linear);
     const double own = 0.5 * start->mass * fil_dot3(frame, frame);
     const double most = start->kinetic - along + own + (start->elastic - elastic) + work;

@@ -58,7 +58,7 @@
 enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 10, MAX_HALVES = 30 };
 static const double most_bend = 2.0;  // rad: of an element in a step
 static const double most_coil = 60.0; // rad: of an element that is wound up by steps
-static const double astray = 1e-8;    // of the length: how far off a held end may be
+static const double astray = 1e-5;    // of the length: how far off a held end may be
 static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
 static const double settle_part =
     1e-3; // of the step: what the velocity of a held end is found over
@@ -147,6 +147,41 @@ static void turn_root(FilReduced *data, const double turn[3]) {
     fil_multiply3(Q, data->root_turn, turned);
     fil_rotation_polish(turned);
     memcpy(data->root_turn, turned, sizeof turned);
+}
+
+// The part of a step in which a curvature of an element of length l, moved by `way`, neither
+// changes by more than a bend nor becomes a coil.
+static double part_of_bend(double l, const double *kappa, const double way[3]) {
+    double to[3];
+    const double bend = l * fil_norm3(way), now = l * fil_norm3(kappa);
+    double part = bend > most_bend ? most_bend / bend : 1.0;
+    if (bend + now <= most_coil) {
+        return part;
+    }
+    for (int k = 0; k < MAX_HALVES; k++) {
+        fil_copy3(kappa, to);
+        fil_add3(part, way, to);
+        if (l * fil_norm3(to) <= fmax(now, most_coil)) {
+            break;
+        }
+        part *= 0.5;
+    }
+    return part;
+}
+
+// The part of a displacement, `scale` times x, that all elements bear.
+static double find_part(const FilRod *rod, double scale, const double *x) {
+    const FilReduced *data = fil_reduced(rod);
+    double part = 1.0;
+    for (int i = 0; i < rod->element_count; i++) {
+        for (int a = 0; a < data->d; a += 3) {
+            const size_t at = 3 * (size_t)i + (size_t)a;
+            const double *to = x + data->root + at;
+            const double bend[3] = {scale * to[0], scale * to[1], scale * to[2]};
+            part = fmin(part, part_of_bend(rod->lengths[i], data->kappa + at, bend));
+        }
+    }
+    return part;
 }
 
 // --- the place ahead -----------------------------------------------------------------------------
@@ -495,10 +530,14 @@ static bool is_moving(const FilReduced *data) {
 void fil_reduced_move(FilRod *rod, const double *dx) {
     FilReducedWhole start;
     const bool moving = is_moving(fil_reduced(rod));
+    const double part = find_part(rod, 1.0, dx);
     if (moving) {
         fil_reduced_measure(rod, &start);
     }
-    shift(rod, dx);
+    for (int k = 0; k < rod->dof_count; k++) {
+        rod->trial[k] = part * dx[k];
+    }
+    shift(rod, rod->trial);
     if (moving) {
         fil_reduced_settle(rod, &start);
     }
@@ -533,41 +572,6 @@ static void follow_root(FilRod *rod, double dt) {
     if (driven) {
         place_root(rod, rod->state[0] + dt);
     }
-}
-
-// The part of a step in which a curvature of an element of length l, moved by `way`, neither
-// changes by more than a bend nor becomes a coil.
-static double part_of_bend(double l, const double *kappa, const double way[3]) {
-    double to[3];
-    const double bend = l * fil_norm3(way), now = l * fil_norm3(kappa);
-    double part = bend > most_bend ? most_bend / bend : 1.0;
-    if (bend + now <= most_coil) {
-        return part;
-    }
-    for (int k = 0; k < MAX_HALVES; k++) {
-        fil_copy3(kappa, to);
-        fil_add3(part, way, to);
-        if (l * fil_norm3(to) <= fmax(now, most_coil)) {
-            break;
-        }
-        part *= 0.5;
-    }
-    return part;
-}
-
-// The part of a displacement, `scale` times x, that all elements bear.
-static double find_part(const FilRod *rod, double scale, const double *x) {
-    const FilReduced *data = fil_reduced(rod);
-    double part = 1.0;
-    for (int i = 0; i < rod->element_count; i++) {
-        for (int a = 0; a < data->d; a += 3) {
-            const size_t at = 3 * (size_t)i + (size_t)a;
-            const double *to = x + data->root + at;
-            const double bend[3] = {scale * to[0], scale * to[1], scale * to[2]};
-            part = fmin(part, part_of_bend(rod->lengths[i], data->kappa + at, bend));
-        }
-    }
-    return part;
 }
 
 // dx, the least displacement (or change of velocity) in the metric of A for which rod->rows take
@@ -658,7 +662,7 @@ static void settle_ends(FilRod *rod, double dt) {
 static double find_work(const FilRod *rod, const double *velocity) {
     const FilReduced *data = fil_reduced(rod);
     const double *root = data->root_rate + 6 - data->root;
-    double sum = 0.0;
+    double sum = -rod->unpaid;
     for (int k = 0; rod->push != NULL && k < rod->dof_count; k++) {
         const double v = k < data->root ? root[k] : data->rate[k - data->root];
         sum += rod->push[k] * ((1.0 - rod->theta) * v + rod->theta * velocity[k]);

@@ -89,6 +89,7 @@ struct FilRod {
     double past_dt;
     unsigned past_revision;
     int linearisations;    // of a step that is linear: 0 and 1 are one
+    double unpaid;         // J: of the work of what pushes it, what does not count
     bool tired;            // a step took so much work that its rest is taken as it comes
     bool careful;          // a step is done as implicit Euler, without terms that are foreseen
     FilStatus step_status; // of the last step in fil_rods_step()

@@ -30,6 +30,7 @@ enum { MAX_WORK = 400, TIRED_NEWTON = 3 }; // iterations of a step in parts; the
 enum { MORE_LINEARISATIONS = 3 };          // of its parts, where they are linear
 static const double most_residual = 1e-3;  // of parts that have to do
 static const double weakest = 1e-5;        // of the rows of places: see fil_rod_row_softness()
+static const double most_astray = 1e-8;    // of a step that is called converged
 static const double newton_tolerance = 1e-10, hold_tolerance = 1e-6;
 
 // x, the step without the rows C, becomes the step with them. Returns how far from where they are
@@ -314,13 +315,27 @@ FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, cons
 
 // --- steps that are too long ---------------------------------------------------------------------
 
+// How far the ends are from where they are held, of the length (m, rad).
+static double find_astray(const FilRod *rod) {
+    double error[FIL_ROD_ROWS], worst = 0.0;
+    if (rod->row_count > 0) {
+        rod->table->end_rows(rod, rod->state[0], rod->rows, error);
+    }
+    for (int i = 0; i < rod->row_count; i++) {
+        worst = fmax(worst, fabs(error[i]));
+    }
+    return worst / fmin(1.0, rod->state[1]);
+}
+
 static FilStatus step_once(FilRod *rod, double dt, FilRodStepInfo *info, FilError *error) {
     FilRodStepInfo part;
     fil_rod_find_velocity(rod, dt, &part);
     FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, NULL, error);
+    const double astray = status == FIL_OK ? find_astray(rod) : 0.0;
     info->iterations += part.iterations;
     info->residual = fmax(info->residual, part.residual);
-    info->converged = info->converged && part.converged && status == FIL_OK;
+    info->converged =
+        info->converged && part.converged && status == FIL_OK && astray <= most_astray;
     return status;
 }
 

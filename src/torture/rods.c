@@ -232,10 +232,10 @@ void fil_torture_rod_scene(FilRodModel model, uint64_t seed, char *text) {
 
 typedef struct Acting {
     const FilRodDef *def;
-    double mass;       // kg
-    double force[3];   // N: loads and weight together
-    double size;       // N: of all of them, one by one
-    double noise;      // J: what round-off of places does to a rod at rest
+    double mass;     // kg
+    double force[3]; // N: loads and weight together
+    double size;     // N: of all of them, one by one
+    double noise; // J/m^2: what places that are all wrong by so much do to a rod, by straining it
     bool free, alone;  // both ends; and nothing acts at all
     bool conservative; // what is not the work of driven ends has a potential, or takes energy
     int driven;        // ends
@@ -261,7 +261,7 @@ double fil_torture_mass(const FilSection *section) {
 static double find_stretch(const FilSection *section) {
     const double radius = fmax(section->radius, 1e-6);
     return section->kind == FIL_SECTION_GIVEN
-               ? fmax(section->bend[0], section->bend[1]) / (radius * radius)
+               ? fmax(section->twist, fmax(section->bend[0], section->bend[1])) / (radius * radius)
                : section->young * fil_torture_mass(section) / section->density;
 }
 
@@ -275,7 +275,8 @@ static Acting find_acting(const FilRodDef *def, const FilRod *rod) {
         acting.size += fil_norm3(def->loads[k].force);
         torque = torque || fil_norm3(def->loads[k].torque) > 0.0;
     }
-    acting.noise = 1e-28 * find_stretch(&def->section) * def->length;
+    const double n = def->element_count;
+    acting.noise = 0.5 * find_stretch(&def->section) * n * n / def->length;
     acting.driven = (def->root_end.motion != NULL) + (def->tip_end.motion != NULL);
     acting.free =
         def->root_end.kind == FIL_END_FREE && def->tip_end.kind == FIL_END_FREE && def->drag == 0.0;
@@ -333,6 +334,7 @@ typedef struct Look {
     double energy, size; // J: their sum, and that of their absolute values
     double kinetic;
     double linear[3], angular[3];
+    double far; // m: how far away from the origin it is, and how long
     bool finite;
 } Look;
 
@@ -343,6 +345,9 @@ static Look look_at(const FilRod *rod) {
     fil_rod_energy(rod, &e);
     fil_rod_momentum(rod, origin, look.linear, look.angular);
     look.kinetic = e.kinetic;
+    FilPose root;
+    fil_rod_at(rod, 0.0, &root, NULL);
+    look.far = fil_norm3(root.position) + fil_rod_length(rod);
     look.energy = e.kinetic + e.bend + e.twist + e.stretch + e.gravity + e.loads;
     look.size = fabs(e.kinetic) + fabs(e.bend) + fabs(e.twist) + fabs(e.stretch) + fabs(e.gravity) +
                 fabs(e.loads);
@@ -359,6 +364,12 @@ static bool is_even(const Acting *acting, double from, double to, const double w
     }
     fil_add3(-0.5, way, half);
     return fil_norm3(half) <= 1e-12 * fil_norm3(way);
+}
+
+// J: what round-off of places may add.
+static double find_noise(const Acting *acting, const Look *before, const Look *after) {
+    const double place = 2e-15 * fmax(before->far, after->far);
+    return acting->noise * place * place;
 }
 
 // The energy that a step gained beyond the work done, of all energies in it; false where nobody
@@ -396,15 +407,16 @@ static bool find_gain(const Acting *acting, const Look *before, const Look *afte
         after->energy - fil_dot3(speed, after->linear) + fil_dot3(acting->force, way);
     const double size = before->size + after->size + own + fabs(fil_dot3(speed, before->linear)) +
                         fabs(fil_dot3(speed, after->linear)) + acting->size * fil_norm3(way);
-    *gain = size > 0.0 ? (last - first - acting->noise) / size : 0.0;
+    *gain = size > 0.0 ? (last - first - find_noise(acting, before, after)) / size : 0.0;
     return true;
 }
 
 static void check_momentum(const Acting *acting, const Look *before, const Look *after,
                            FilRodTorture *out) {
     const double dt = after->time - before->time;
+    const double noise = find_noise(acting, before, after);
     const double size =
-        sqrt(2.0 * acting->mass * (before->kinetic + after->kinetic + acting->noise / most_off)) +
+        sqrt(2.0 * acting->mass * (before->kinetic + after->kinetic + noise / most_off)) +
         dt * acting->size;
     double change[3];
     if (!acting->free || size == 0.0) {

@@ -3,7 +3,8 @@
 // A joint keeps the place of a where it was seen from b when the joint was made, p_a = p_b + R_b d,
 // and, unless it may turn, the axes of a as they were seen from b, R_a = R_b Q. Each half is three
 // rows of velocity or spin with the error at the start of the step, which the step brings to 0. An
-// obstacle counts as it will be at the end of the step.
+// obstacle counts as it will be at the end of the step. What is left then is of second order, and
+// is taken out there (rejoin.c).
 #include "world.h"
 
 #include <math.h>
@@ -249,7 +250,8 @@ static FilWorkContact half_of(const FilJoint *joint, const FilPose *a, const dou
     return half;
 }
 
-static void list_joint(const FilWorld *world, const FilJoint *joint, FilWorkContact *out) {
+int fil_world_list_joint(const FilWorld *world, int index, FilWorkContact *out) {
+    const FilJoint *joint = &world->joints[index];
     FilPose a, b;
     double target[3];
     fil_world_look_at(world, &joint->a, -1, &a);
@@ -260,8 +262,9 @@ static void list_joint(const FilWorld *world, const FilJoint *joint, FilWorkCont
     }
     out[0] = half_of(joint, &a, target, false);
     fil_subtract3(a.position, target, out[0].error);
+    out[0].joint = index;
     if (joint->turning) {
-        return;
+        return 1;
     }
     double A[9], B[9], wanted[9], Q[9];
     axes_of(&a, A);
@@ -273,6 +276,27 @@ static void list_joint(const FilWorld *world, const FilJoint *joint, FilWorkCont
     }
     out[1] = half_of(joint, &a, target, true);
     fil_rotation_log(Q, out[1].error);
+    out[1].joint = index;
+    return 2;
+}
+
+// A part of a step mends its part of what was wrong before, and follows all of what an obstacle
+// does in it: else the shorter the part the more violently it would pull.
+static void share_error(FilWorld *world, int index, double dt, int count, FilWorkContact *halves) {
+    const double part = fmin(1.0, dt / world->def.step);
+    const int on = world->joints[index].obstacle;
+    FilWorkContact before[2];
+    memcpy(before, halves, sizeof *halves * (size_t)count);
+    if (on >= 0) {
+        const FilPose next = world->obstacles[on].next;
+        world->obstacles[on].next = world->obstacles[on].pose;
+        (void)fil_world_list_joint(world, index, before);
+        world->obstacles[on].next = next;
+    }
+    for (int k = 0; k < count; k++) {
+        fil_add3(part - 1.0, before[k].error, halves[k].error);
+        fil_add3(part, before[k].error, halves[k].mend);
+    }
 }
 
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error) {
@@ -291,9 +315,9 @@ FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *er
         if (world->joints[i].removed || world->bodies[world->joints[i].a.body].island != 0) {
             continue; // what it is joined to sleeps, too
         }
-        list_joint(world, &world->joints[i], contacts + n);
-        contacts[n].joint = i;
-        n += world->joints[i].turning ? 1 : 2;
+        const int count = fil_world_list_joint(world, i, contacts + n);
+        share_error(world, i, step->dt, count, contacts + n);
+        n += count;
     }
     n += fil_world_list_grab(world, step->dt, contacts + n);
     step->contacts = contacts;

@@ -19,6 +19,7 @@
 #include "passing.h"
 #include "place.h"
 #include "problem.h"
+#include "rejoin.h"
 #include "rod/rod.h"
 #include "sleep.h"
 #include "solve.h"
@@ -242,11 +243,32 @@ static void advance_range(void *context, int first, int last) {
             continue;
         }
         const double *push = body->touched ? moving->step->push + body->first_dof : NULL;
+        if (body->kind == FIL_BODY_ROD) {
+            ((FilRod *)body->self)->unpaid = body->unpaid;
+        }
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
                                                   moving->step->after + body->first_dof, push);
         moving->flaws[i] = moving->failed[i] ? 0.0 : flaw_of(body);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
             fil_world_move_body(moving->world, moving->step, i, moving->work[fil_thread_index()]);
+        }
+    }
+}
+
+// What joints did to mend what was wrong before is energy from nowhere: nobody keeps it.
+static void find_unpaid(FilWorld *world, const FilWorldTry *step) {
+    for (int i = 0; i < world->body_count; i++) {
+        world->bodies[i].unpaid = 0.0;
+    }
+    for (int i = 0; world->joint_count > 0 && i < step->contact_count; i++) {
+        const FilWorkContact *half = &step->contacts[i];
+        if (half->kind != FIL_BLOCK_EQUALITY || half->joint < 0) {
+            continue;
+        }
+        const double work = -fil_dot3(step->r + 3 * (ptrdiff_t)i, half->mend) / step->dt;
+        world->bodies[half->a.body].unpaid += fmax(0.0, work);
+        if (half->b.body >= 0) {
+            world->bodies[half->b.body].unpaid += fmax(0.0, work);
         }
     }
 }
@@ -263,6 +285,7 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
     if (step->shifted) {
         FIL_TRY(fil_world_reserve_moves(world, &moving.work, error));
     }
+    find_unpaid(world, step);
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
     for (int i = 0; i < world->body_count; i++) {
         world->culprit = moving.failed[i] && !round->failed ? i : world->culprit;
@@ -529,6 +552,9 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
     }
     double start = fil_seconds();
     FilStatus status = advance_bodies(world, step, round, error);
+    if (status == FIL_OK && world->joint_count > 0 && !round->failed) {
+        status = fil_world_rejoin(world, step, error);
+    }
     info->seconds.update += fil_seconds() - start;
     return status;
 }

@@ -20,7 +20,8 @@ typedef struct FilBody {
     FilBodyKind kind;
     int index; // among its kind
     int dof_count;
-    bool linear; // v+ is linear in the impulses: one linearisation is enough
+    bool linear;   // v+ is linear in the impulses: one linearisation is enough
+    double unpaid; // J, in this try: what joints did to mend what was wrong before
     FilSurface surface;
     double radius, margin; // m, of the capsules (0: a solid); how far ahead contacts are seen
     int first_piece, piece_count; // among the world's pieces
@@ -104,6 +105,7 @@ typedef struct FilWorkContact {
     bool turn;                  // of a joint: its rows are about the spin
     int joint;                  // of a joint: which; -1: the hand
     double error[3];            // of a joint, m or rad: what its rows are to bring to 0
+    double mend[3];             // of it: what was wrong when the step began
     double soft[3];             // of a joint: what its rows give way, per impulse
     double normal[3], frame[9]; // rows of the frame: normal and two tangents
     double gap;                 // m: that the law holds for
@@ -315,6 +317,8 @@ bool fil_world_are_joined(const FilWorld *world, int i, int j);
 void fil_world_place_on_rod(const FilWorld *world, double part, FilPlace *place);
 /// Where a side of a joint is now: its point in space and the axes it turns with.
 void fil_world_look_at(const FilWorld *world, const FilPlace *place, int obstacle, FilPose *pose);
+/// The rows of a joint where its sides are now: returns how many blocks, 1 or 2.
+int fil_world_list_joint(const FilWorld *world, int index, FilWorkContact *out);
 /// Append the joints, and the hand, to the contacts of a step.
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 
