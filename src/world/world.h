@@ -102,8 +102,11 @@ typedef struct FilKept {
 typedef struct FilWorkContact {
     FilPlace a, b;
     FilBlockKind kind;          // coulomb, equality: a joint, or ball: the hand
-    bool turn;                  // of a joint: its rows are about the spin
     int joint;                  // of a joint: which; -1: the hand
+    bool turn;                  // of a joint: its rows are about the spin
+    bool known;                 // seen in the step before
+    bool mended;                // it was found at the end of a try
+    bool sought;                // its gap follows from end_gap, and is not known yet
     double error[3];            // of a joint, m or rad: what its rows are to bring to 0
     double mend[3];             // of it: what was wrong when the step began
     double soft[3];             // of a joint: what its rows give way, per impulse
@@ -111,14 +114,11 @@ typedef struct FilWorkContact {
     double gap;                 // m: that the law holds for
     double start_gap;           // m: what it was when the step began
     double end_gap; // m: of a contact that was found at the end of a try, what it was there
-    bool sought;    // its gap follows from that, and is not known yet
-    bool mended;    // it was found at the end of a try
     double mu;      // of the hand the most it does, N s or N m s
     double restitution, margin;
     double
         carried[3]; // m/s, world axes: what moves the places apart from v+: driven ends, obstacles
     FilMemory memory;
-    bool known; // seen in the step before
 } FilWorkContact;
 
 // Where the points of the rods were at the end of the last step, how they moved, and the states
