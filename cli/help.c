@@ -173,8 +173,9 @@ void cli_help_man(void) {
     (void)printf(".TH FILUM 1 \"\" \"filum %s\"\n.SH NAME\nfilum \\- elastic rods, and contact "
                  "with exact Coulomb friction\n.SH SYNOPSIS\n.B filum\nVERB [operands] [options]\n",
                  fil_version());
-    (void)puts(".SH DESCRIPTION\nData go to standard output, talk to standard error. Nothing is "
-               "overwritten unless asked for.");
+    (void)puts(
+        ".SH DESCRIPTION\nResults go to standard output, messages to standard error. No file "
+        "is overwritten unless you ask for it.");
     int count = 0;
     const CliVerb *const *verbs = cli_verbs(&count);
     for (int k = 0; k < count; k++) {

@@ -303,8 +303,12 @@ void cli_totals_print(const CliTotals *totals, FILE *out) {
     (void)fprintf(out, "  deepest overlap %.2g m; friction took %.3g J\n", totals->penetration,
                   totals->dissipated);
     (void)fprintf(out, "  steps that did not converge: %lld\n", (long long)totals->unconverged);
-    (void)fprintf(out, "  steps done in parts: %lld (%lld parts in all)\n",
-                  (long long)totals->halved, (long long)totals->substeps);
+    const int64_t whole = totals->steps - totals->halved;
+    (void)fprintf(out, "  steps done in parts: %lld", (long long)totals->halved);
+    if (totals->halved > 0) {
+        (void)fprintf(out, ", in %lld parts", (long long)(totals->substeps - whole));
+    }
+    (void)fputc('\n', out);
     (void)fprintf(out, "  pairs found by the swept check: %lld; not mended: %lld\n",
                   (long long)totals->added, (long long)totals->missed);
     (void)fprintf(out, "  steps with overlaps beyond a fifth of a radius: %lld\n",
