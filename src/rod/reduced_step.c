@@ -670,16 +670,6 @@ static double find_work(const FilRod *rod, const double *velocity) {
     return sum;
 }
 
-// Whether held ends are where they are held.
-static bool are_ends_held(const FilRod *rod) {
-    double error[FIL_ROD_ROWS], worst = 0.0;
-    fil_reduced_end_rows(rod, rod->state[0], rod->rows, error);
-    for (int i = 0; i < rod->row_count; i++) {
-        worst = fmax(worst, fabs(error[i]));
-    }
-    return worst <= astray * fmin(1.0, rod->state[1]);
-}
-
 // Move by the velocity v+, which becomes that of the rod.
 static void move_on(FilRod *rod, double dt, const double *velocity) {
     FilReduced *data = fil_reduced(rod);
@@ -740,7 +730,7 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
         }
     }
     data->flaw = fmax(data->flaw, 1.0 - part);
-    if (rod->row_count > 0 && !are_ends_held(rod)) {
+    if (fil_rod_find_astray(rod) > astray) {
         data->flaw = fmax(data->flaw, 1.0);
     }
 }

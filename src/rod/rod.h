@@ -80,6 +80,7 @@ struct FilRod {
     // scratch of fil_rod_step
     double *rhs, *before, *velocity, *trial, *mend; // [dof_count]
     const double *push; // [dof_count]: what impulses did in the step that is taken; NULL: nothing
+    double unpaid;      // J: see FilPush
     bool touched;       // the step that is prepared is one of contacts: see held.c
     double *rows, *columns; // [row_count][dof_count]: C and A^-1 C^T
     double *row_inverse;    // [row_count][row_count]: (C A^-1 C^T)^+
@@ -89,11 +90,16 @@ struct FilRod {
     double past_dt;
     unsigned past_revision;
     int linearisations;    // of a step that is linear: 0 and 1 are one
-    double unpaid;         // J: of the work of what pushes it, what does not count
     bool tired;            // a step took so much work that its rest is taken as it comes
     bool careful;          // a step is done as implicit Euler, without terms that are foreseen
     FilStatus step_status; // of the last step in fil_rods_step()
 };
+
+// What pushes a rod in a step.
+typedef struct FilPush {
+    const double *impulses; // [dof_count]
+    double unpaid;          // J: of their work, what is not to stay in the rod
+} FilPush;
 
 // A section of a rod.
 typedef struct FilRodPlace {
@@ -257,8 +263,8 @@ FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error);
 /// v+ of a step without contacts into rod->velocity.
 void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info);
 /// Take the step with the velocity v+ of its end; the rod stays as it was when that would leave the
-/// range of numbers. `push` is what impulses did to the unknowns, NULL: there are none.
-FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, const double *push,
+/// range of numbers. `push` is what pushed it, NULL: nothing did.
+FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, const FilPush *push,
                             FilError *error);
 
 // --- the rod as a whole (whole.c) ----------------------------------------------------------------
@@ -278,6 +284,9 @@ void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilP
 /// The velocity with which all that is held goes, without turning, in a step of `dt` from `time`; 0
 /// where nothing is driven. False where something turns, or ends go apart.
 bool fil_rod_find_way(const FilRod *rod, double time, double dt, double velocity[3]);
+
+/// How far the ends are from where rows hold them now, of the length (m, rad).
+double fil_rod_find_astray(const FilRod *rod);
 
 /// J: the energy of the strains that round-off of places makes, for a rod of nodes whose first one
 /// is at x.

@@ -291,15 +291,17 @@ FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error) {
     return check_growth(rod, rod->state[0] + dt, error);
 }
 
-FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, const double *push,
+FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, const FilPush *push,
                             FilError *error) {
     double length = length_at(rod, rod->state[0] + dt);
     fil_rod_get_state(rod, rod->saved);
     bool finite = fil_all_finite(velocity, rod->dof_count);
     if (finite) {
-        rod->push = push;
+        rod->push = push != NULL ? push->impulses : NULL;
+        rod->unpaid = push != NULL ? push->unpaid : 0.0;
         rod->table->advance(rod, dt, velocity);
         rod->push = NULL;
+        rod->unpaid = 0.0;
     }
     if (!finite || !fil_all_finite(rod->state, rod->state_count)) {
         FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
@@ -315,8 +317,7 @@ FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, cons
 
 // --- steps that are too long ---------------------------------------------------------------------
 
-// How far the ends are from where they are held, of the length (m, rad).
-static double find_astray(const FilRod *rod) {
+double fil_rod_find_astray(const FilRod *rod) {
     double error[FIL_ROD_ROWS], worst = 0.0;
     if (rod->row_count > 0) {
         rod->table->end_rows(rod, rod->state[0], rod->rows, error);
@@ -331,7 +332,7 @@ static FilStatus step_once(FilRod *rod, double dt, FilRodStepInfo *info, FilErro
     FilRodStepInfo part;
     fil_rod_find_velocity(rod, dt, &part);
     FilStatus status = fil_rod_take_step(rod, dt, rod->velocity, NULL, error);
-    const double astray = status == FIL_OK ? find_astray(rod) : 0.0;
+    const double astray = status == FIL_OK ? fil_rod_find_astray(rod) : 0.0;
     info->iterations += part.iterations;
     info->residual = fmax(info->residual, part.residual);
     info->converged =

@@ -90,7 +90,7 @@ static bool rod_free_step(void *self, double dt, double *velocity) {
     return info.converged;
 }
 
-static bool rod_advance(void *self, double dt, const double *velocity, const double *push) {
+static bool rod_advance(void *self, double dt, const double *velocity, const FilPush *push) {
     return fil_rod_take_step(self, dt, velocity, push, NULL) == FIL_OK;
 }
 
@@ -194,7 +194,7 @@ static bool rigid_free_step(void *self, double dt, double *velocity) {
     return true;
 }
 
-static bool rigid_advance(void *self, double dt, const double *velocity, const double *push) {
+static bool rigid_advance(void *self, double dt, const double *velocity, const FilPush *push) {
     (void)push;
     double state[FIL_RIGID_STATE];
     fil_rigid_advance(self, dt, velocity);

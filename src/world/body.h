@@ -10,6 +10,7 @@
 // (capsules between two sections), a rigid body is one.
 
 #include "filum/world.h"
+#include "rod/rod.h"
 
 typedef struct FilBodyTable {
     /// A step begins: what was prepared before does not count. NULL: it never does.
@@ -32,9 +33,9 @@ typedef struct FilBodyTable {
     void (*matrix)(const void *self, double *band, double *work);
     /// The step without contacts, as exactly as the body can. False when it did not converge.
     bool (*free_step)(void *self, double dt, double *velocity);
-    /// Take the step with the velocity of its end, to which impulses did `push`; NULL: there are
-    /// none. False when it leaves the range of numbers.
-    bool (*advance)(void *self, double dt, const double *velocity, const double *push);
+    /// Take the step with the velocity of its end, to which something pushed it; NULL: nothing did.
+    /// False when it leaves the range of numbers.
+    bool (*advance)(void *self, double dt, const double *velocity, const FilPush *push);
     void (*get_velocity)(const void *self, double *velocity);
     /// All velocities to 0.
     void (*stop)(void *self);

@@ -87,7 +87,7 @@ FilStatus fil_world_grab_make(const FilWorld *world, int rod, double part, FilGr
     grab->most_torque = pi * grab->turn_stiffness;
     FilPlace place = place_of(world, grab);
     FilPose pose;
-    fil_world_look_at(world, &place, -1, &pose);
+    fil_world_look_at(world, &place, NULL, &pose);
     fil_copy3(pose.position, grab->target);
     fil_copy3(pose.axis[1], grab->axis);
     return FIL_OK;
@@ -235,7 +235,7 @@ int fil_world_list_grab(const FilWorld *world, double dt, FilWorkContact *out) {
     const FilRod *rod = world->bodies[place.body].self;
     FilPose pose;
     double angle;
-    fil_world_look_at(world, &place, -1, &pose);
+    fil_world_look_at(world, &place, NULL, &pose);
     out[0] = list_pull(grab, &place, &pose, dt);
     if (!grab->turning || rod->model == FIL_ROD_CHAIN || !find_angle(grab, &pose, &angle)) {
         return 1;

@@ -32,11 +32,12 @@ static void pose_of_body(const FilBody *body, FilPose *pose) {
 }
 
 // Where a side is now: its point in space and the axes it turns with.
-void fil_world_look_at(const FilWorld *world, const FilPlace *place, int obstacle, FilPose *pose) {
+void fil_world_look_at(const FilWorld *world, const FilPlace *place, const FilPose *obstacle,
+                       FilPose *pose) {
     static const FilPose still = {.axis = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
     *pose = still;
-    if (obstacle >= 0) {
-        *pose = world->obstacles[obstacle].next;
+    if (obstacle != NULL) {
+        *pose = *obstacle;
     } else if (place->body >= 0 && world->bodies[place->body].kind == FIL_BODY_RIGID) {
         pose_of_body(&world->bodies[place->body], pose);
     } else if (place->body >= 0) {
@@ -204,11 +205,9 @@ FilStatus fil_world_add_joint(FilWorld *world, const FilJointDef *def, int *join
     FIL_TRY(keep_apart(world, &made, error));
     FilPose a, b;
     double A[9], B[9], Bt[9];
-    if (made.obstacle >= 0) {
-        world->obstacles[made.obstacle].next = world->obstacles[made.obstacle].pose;
-    }
-    fil_world_look_at(world, &made.a, -1, &a);
-    fil_world_look_at(world, &made.b, made.obstacle, &b);
+    const FilPose *on = made.obstacle >= 0 ? &world->obstacles[made.obstacle].pose : NULL;
+    fil_world_look_at(world, &made.a, NULL, &a);
+    fil_world_look_at(world, &made.b, on, &b);
     see_from(&b, a.position, made.apart);
     axes_of(&a, A);
     axes_of(&b, B);
@@ -250,12 +249,14 @@ static FilWorkContact half_of(const FilJoint *joint, const FilPose *a, const dou
     return half;
 }
 
-int fil_world_list_joint(const FilWorld *world, int index, FilWorkContact *out) {
+// The rows of a joint whose obstacle, if it is on one, is at the start of the step, or at its end.
+static int list_halves(const FilWorld *world, int index, bool start, FilWorkContact *out) {
     const FilJoint *joint = &world->joints[index];
+    const FilObstacle *on = joint->obstacle >= 0 ? &world->obstacles[joint->obstacle] : NULL;
     FilPose a, b;
     double target[3];
-    fil_world_look_at(world, &joint->a, -1, &a);
-    fil_world_look_at(world, &joint->b, joint->obstacle, &b);
+    fil_world_look_at(world, &joint->a, NULL, &a);
+    fil_world_look_at(world, &joint->b, on == NULL ? NULL : start ? &on->pose : &on->next, &b);
     fil_copy3(b.position, target);
     for (int k = 0; k < 3; k++) {
         fil_add3(joint->apart[k], b.axis[k], target);
@@ -280,19 +281,16 @@ int fil_world_list_joint(const FilWorld *world, int index, FilWorkContact *out) 
     return 2;
 }
 
+int fil_world_list_joint(const FilWorld *world, int index, FilWorkContact *out) {
+    return list_halves(world, index, false, out);
+}
+
 // A part of a step mends its part of what was wrong before, and follows all of what an obstacle
 // does in it: else the shorter the part the more violently it would pull.
-static void share_error(FilWorld *world, int index, double dt, int count, FilWorkContact *halves) {
+static void share_error(const FilWorld *world, int index, double dt, FilWorkContact *halves) {
     const double part = fmin(1.0, dt / world->def.step);
-    const int on = world->joints[index].obstacle;
     FilWorkContact before[2];
-    memcpy(before, halves, sizeof *halves * (size_t)count);
-    if (on >= 0) {
-        const FilPose next = world->obstacles[on].next;
-        world->obstacles[on].next = world->obstacles[on].pose;
-        (void)fil_world_list_joint(world, index, before);
-        world->obstacles[on].next = next;
-    }
+    const int count = list_halves(world, index, true, before);
     for (int k = 0; k < count; k++) {
         fil_add3(part - 1.0, before[k].error, halves[k].error);
         fil_add3(part, before[k].error, halves[k].mend);
@@ -316,7 +314,7 @@ FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *er
             continue; // what it is joined to sleeps, too
         }
         const int count = fil_world_list_joint(world, i, contacts + n);
-        share_error(world, i, step->dt, count, contacts + n);
+        share_error(world, i, step->dt, contacts + n);
         n += count;
     }
     n += fil_world_list_grab(world, step->dt, contacts + n);

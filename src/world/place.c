@@ -221,15 +221,27 @@ static void list_contacts(Placing *placing, const FilPassed *passed) {
 
 // --- displacements -------------------------------------------------------------------------------
 
+typedef struct Preparing {
+    const FilWorld *world;
+    const FilWorldTry *end;
+    const bool *marked;
+} Preparing;
+
 static void prepare_body(void *context, int i) {
-    const Placing *placing = context;
-    const FilWorldTry *end = &placing->end;
-    const FilBody *body = &placing->world->bodies[i];
-    if (placing->touched[i]) {
+    const Preparing *preparing = context;
+    const FilWorldTry *end = preparing->end;
+    const FilBody *body = &preparing->world->bodies[i];
+    if (preparing->marked[i]) {
         double *before = end->before + body->first_dof;
         body->table->get_velocity(body->self, before);
         body->table->prepare(body->self, end->dt, before, end->free_velocity + body->first_dof);
     }
+}
+
+bool fil_world_prepare_end(const FilWorld *world, const FilWorldTry *end, const bool *marked) {
+    Preparing preparing = {world, end, marked};
+    fil_parallel_for(world->body_count, world->threads, prepare_body, &preparing);
+    return fil_all_finite(end->free_velocity, (int)world->dof_count);
 }
 
 static void move_range(void *context, int first, int last) {
@@ -250,8 +262,7 @@ FilStatus fil_world_place(FilWorld *world, const FilWorldTry *step, const FilPos
     FIL_TRY(reserve_end(&placing, passed, error));
     list_contacts(&placing, passed);
     const int n = end->contact_count;
-    fil_parallel_for(world->body_count, world->threads, prepare_body, &placing);
-    if (!fil_all_finite(end->free_velocity, (int)world->dof_count)) {
+    if (!fil_world_prepare_end(world, end, placing.touched)) {
         return FIL_OK;
     }
     int *all = FIL_NEW(&world->scratch, int, (size_t)n + 1);

@@ -17,4 +17,8 @@ void fil_world_move_body(const FilWorld *world, const FilWorldTry *step, int i, 
 /// Scratch for that, of every thread.
 FilStatus fil_world_reserve_moves(FilWorld *world, double ***work, FilError *error);
 
+/// Make the marked bodies ready where they are at the end of a step, with their velocities, whose
+/// `before` and `free_velocity` have room. False when that gives no numbers.
+bool fil_world_prepare_end(const FilWorld *world, const FilWorldTry *end, const bool *marked);
+
 #endif

@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "effort.h"
 #include "math/vec3.h"
 #include "math/vector.h"
@@ -74,17 +73,6 @@ static double list_errors(Joining *joining) {
     return worst;
 }
 
-static void prepare_body(void *context, int i) {
-    const Joining *joining = context;
-    const FilWorldTry *end = &joining->end;
-    const FilBody *body = &joining->world->bodies[i];
-    if (joining->joined[i]) {
-        double *before = end->before + body->first_dof;
-        body->table->get_velocity(body->self, before);
-        body->table->prepare(body->self, end->dt, before, end->free_velocity + body->first_dof);
-    }
-}
-
 // Impulses that would take the errors away in a step from rest, times dt.
 static FilStatus solve_joints(Joining *joining, bool *solved, FilError *error) {
     FilWorld *world = joining->world;
@@ -97,8 +85,7 @@ static FilStatus solve_joints(Joining *joining, bool *solved, FilError *error) {
     for (int i = 0; i < n; i++) {
         all[i] = i;
     }
-    fil_parallel_for(world->body_count, world->threads, prepare_body, joining);
-    *solved = fil_all_finite(end->free_velocity, (int)world->dof_count);
+    *solved = fil_world_prepare_end(world, end, joining->joined);
     if (!*solved) {
         return FIL_OK;
     }

@@ -230,9 +230,9 @@ typedef struct Round {
 typedef struct Moving {
     FilWorld *world;
     const FilWorldTry *step;
-    bool *failed;  // [body_count]
-    double *flaws; // [body_count]
-    double **work; // [threads]
+    bool *failed;           // [body_count]
+    double *flaws, *unpaid; // [body_count]
+    double **work;          // [threads]
 } Moving;
 
 static void advance_range(void *context, int first, int last) {
@@ -242,12 +242,10 @@ static void advance_range(void *context, int first, int last) {
         if (body->island != 0) {
             continue;
         }
-        const double *push = body->touched ? moving->step->push + body->first_dof : NULL;
-        if (body->kind == FIL_BODY_ROD) {
-            ((FilRod *)body->self)->unpaid = body->unpaid;
-        }
+        const FilPush push = {moving->step->push + body->first_dof, moving->unpaid[i]};
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
-                                                  moving->step->after + body->first_dof, push);
+                                                  moving->step->after + body->first_dof,
+                                                  body->touched ? &push : NULL);
         moving->flaws[i] = moving->failed[i] ? 0.0 : flaw_of(body);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
             fil_world_move_body(moving->world, moving->step, i, moving->work[fil_thread_index()]);
@@ -256,19 +254,16 @@ static void advance_range(void *context, int first, int last) {
 }
 
 // What joints did to mend what was wrong before is energy from nowhere: nobody keeps it.
-static void find_unpaid(FilWorld *world, const FilWorldTry *step) {
-    for (int i = 0; i < world->body_count; i++) {
-        world->bodies[i].unpaid = 0.0;
-    }
+static void find_unpaid(const FilWorld *world, const FilWorldTry *step, double *unpaid) {
     for (int i = 0; world->joint_count > 0 && i < step->contact_count; i++) {
         const FilWorkContact *half = &step->contacts[i];
         if (half->kind != FIL_BLOCK_EQUALITY || half->joint < 0) {
             continue;
         }
         const double work = -fil_dot3(step->r + 3 * (ptrdiff_t)i, half->mend) / step->dt;
-        world->bodies[half->a.body].unpaid += fmax(0.0, work);
+        unpaid[half->a.body] += fmax(0.0, work);
         if (half->b.body >= 0) {
-            world->bodies[half->b.body].unpaid += fmax(0.0, work);
+            unpaid[half->b.body] += fmax(0.0, work);
         }
     }
 }
@@ -278,6 +273,7 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
     Moving moving = {.world = world, .step = step};
     moving.failed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
     moving.flaws = FIL_NEW_ZEROED(&world->scratch, double, (size_t)world->body_count + 1);
+    moving.unpaid = FIL_NEW_ZEROED(&world->scratch, double, (size_t)world->body_count + 1);
     if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
                         world->body_count);
@@ -285,7 +281,7 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
     if (step->shifted) {
         FIL_TRY(fil_world_reserve_moves(world, &moving.work, error));
     }
-    find_unpaid(world, step);
+    find_unpaid(world, step, moving.unpaid);
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
     for (int i = 0; i < world->body_count; i++) {
         world->culprit = moving.failed[i] && !round->failed ? i : world->culprit;

@@ -20,8 +20,7 @@ typedef struct FilBody {
     FilBodyKind kind;
     int index; // among its kind
     int dof_count;
-    bool linear;   // v+ is linear in the impulses: one linearisation is enough
-    double unpaid; // J, in this try: what joints did to mend what was wrong before
+    bool linear; // v+ is linear in the impulses: one linearisation is enough
     FilSurface surface;
     double radius, margin; // m, of the capsules (0: a solid); how far ahead contacts are seen
     int first_piece, piece_count; // among the world's pieces
@@ -315,8 +314,10 @@ void fil_world_centre(const FilWorld *world, const FilWorldTry *step, const FilP
 bool fil_world_are_joined(const FilWorld *world, int i, int j);
 /// The place at `part` (0 .. 1) of the length of the rod that place->body is.
 void fil_world_place_on_rod(const FilWorld *world, double part, FilPlace *place);
-/// Where a side of a joint is now: its point in space and the axes it turns with.
-void fil_world_look_at(const FilWorld *world, const FilPlace *place, int obstacle, FilPose *pose);
+/// Where a side of a joint is now: its point in space and the axes it turns with; one of an
+/// obstacle that is at this pose, NULL: it is of none.
+void fil_world_look_at(const FilWorld *world, const FilPlace *place, const FilPose *obstacle,
+                       FilPose *pose);
 /// The rows of a joint where its sides are now: returns how many blocks, 1 or 2.
 int fil_world_list_joint(const FilWorld *world, int index, FilWorkContact *out);
 /// Append the joints, and the hand, to the contacts of a step.
