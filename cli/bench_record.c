@@ -8,23 +8,31 @@
 
 #include <stdlib.h>
 
+enum { SOURCE_CHANGES = 7 };
+
 typedef struct Source {
     const char *scene;
-    const char *changes[3];
+    const char *changes[SOURCE_CHANGES];
     int every;    // steps from one problem to the next
     int contacts; // of a problem, at least, that would overlap without impulses
 } Source;
 
 static const Source sources[] = {
-    {"spaghetti-31", {"bundles[0].count=12"}, 4, 20}, // rods that land and stack, nu above 1
-    {"wavy-hair", {"hairs[0].count=42"}, 4, 10},      // hair in motion
-    {"wig-straight", {"hairs[0].count=60"}, 2, 10},   // combed hair, clothoids
-    {"bundle-drop",                                   // bundles that are pressed into each other
+    {"spaghetti-31", {"piles[0].count=12"}, 4, 20}, // rods that land and stack, nu above 1
+    {"wavy-hair", {"hairs[0].count=42"}, 4, 10},    // hair in motion
+    {"wig-straight", {"hairs[0].count=60"}, 2, 10}, // combed hair, clothoids
+    {"bundle-drop",                                 // bundles that are pressed into each other
      {"bundles[0].count=12", "bundles[1].count=12", "bundles[1].rod.root.at[2]=4 cm"},
      3,
      10},
-    {"knot", {NULL}, 20, 2},            // one rod, tight
-    {"rotating-sphere", {NULL}, 10, 2}, // one rod that sticks and slides
+    {"knot", {NULL}, 20, 2}, // one rod, tight
+    {"rotating-sphere",      // one rod, held above the ball, that sticks and slides
+     {"rods[0].model=helix", "rods[0].elements=10", "rods[0].length=20 cm",
+      "rods[0].natural.curvature=[0, 40]",
+      "rods[0].root={\"at\": [0, 0, 0.1], \"along\": [1, 0, 0]}", "obstacles[0].radius=5 cm",
+      "obstacles[0].motion={\"spin\": [0, 0, \"1 turn/s\"]}"},
+     10,
+     2},
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
 
@@ -91,7 +99,7 @@ static CliStatus record_from(const Source *source, const BenchOptions *options,
     plan.on_begin = on_begin;
     plan.on_step = on_step;
     plan.user = recorder;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < SOURCE_CHANGES; i++) {
         bench_scene_change(&plan, source->changes[i]);
     }
     const CliStatus status = bench_scene_run(&plan, &run);

@@ -167,7 +167,7 @@ CliStatus bench_world_nu(const BenchOptions *options) {
         const char *name, *scene, *change;
     } heaps[] = {
         {"31x16", "spaghetti-31", NULL},
-        {"76x16", "spaghetti-76", "bundles[0].rod.elements=15"},
+        {"76x16", "spaghetti-76", "piles[0].rod.elements=15"},
         {"76x22", "spaghetti-76", NULL},
     };
     CliStatus worst = CLI_FINE;

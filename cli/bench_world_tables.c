@@ -61,7 +61,7 @@ static void change_bundles(int strands, char changes[CHANGES][CHANGE_LENGTH]) {
 }
 
 static void change_heap(int strands, char changes[CHANGES][CHANGE_LENGTH]) {
-    (void)snprintf(changes[0], CHANGE_LENGTH, "bundles[0].count=%d", strands);
+    (void)snprintf(changes[0], CHANGE_LENGTH, "piles[0].count=%d", strands);
 }
 
 static const Growth growths[] = {
@@ -202,9 +202,23 @@ typedef struct SeedRow {
 } SeedRow;
 
 static const SeedRow seed_rows[] = {
-    {"plectoneme (1, 20)", "helix", "plectoneme", {"step=11 ms"}, 0.0, 18, 0.9, 0.04},
+    {"plectoneme (1, 20)",
+     "helix",
+     "plectoneme",
+     {"step=11 ms", "rods[0].elements=20"},
+     0.0,
+     18,
+     0.9,
+     0.04},
     {"tight knot (1, 20)", "helix", "knot", {"step=11 ms", "friction[0].mu=0"}, 0.0, 8, 0.4, 0.033},
-    {"wavy hair (84, 8)", "helix", "wavy-hair", {"friction_default=0"}, 0.0, 392, 0.58, 2.6},
+    {"wavy hair (84, 8)",
+     "helix",
+     "wavy-hair",
+     {"friction_default=0", "friction[0].mu=0"},
+     0.0,
+     392,
+     0.58,
+     2.6},
     {"wavy hair (84, 8)", "helix", "wavy-hair", {NULL}, 0.3, 380, 0.57, 41.2},
     {"self-stacking (1, 256)", "corde", "self-stacking", {NULL}, 0.3, 303, 1.18, 0.31},
     {"spaghetti (7, 16)", "corde", "spaghetti-7", {NULL}, 0.3, 121, 1.08, 0.36},

@@ -16,6 +16,7 @@
     X(cli_run)       \
     X(cli_settle)    \
     X(cli_check)     \
+    X(cli_claims)    \
     X(cli_info)      \
     X(cli_view)      \
     X(cli_render)    \

@@ -33,40 +33,43 @@ static const CliChoice models[] = {
 static const CliOption option_table[] = {
     CLI_OPTION_CHOICE("table", "NAME", table, tables, "which table"),
     CLI_OPTION_LIST("scene", "NAME", scene,
-                    "of world and local; may be given several times; default all"),
+                    "world, local: this scene only; may be given several times; default: all"),
     CLI_OPTION_FLAG("rivals", rivals,
-                    "instead, the default solver beside four of Siconos, on one thread"),
+                    "friction: compare with four solvers of Siconos, on one thread"),
     CLI_OPTION_FLAG("quick", quick, "fewer and smaller problems, fewer steps"),
     CLI_OPTION_FLAG("json", json, "one JSON object a line, not tables"),
-    CLI_OPTION_REAL("tol", "TOL", tol, 0.0, 1.0,
-                    "of auto, scaling and rivals; default 1e-8; of world, default 1e-5"),
-    CLI_OPTION_REAL("local-tol", "TOL", local_tol, 0.0, 1.0, "of Gauss-Seidel; default 1e-4"),
-    CLI_OPTION_COUNT("sweeps", "N", sweeps, 1, INT_MAX, "of Gauss-Seidel at most; default 1000"),
+    CLI_OPTION_REAL("tol", "TOL", tol, 0.0, 1.0, "tolerance; default 1e-8, with world 1e-5"),
+    CLI_OPTION_REAL("local-tol", "TOL", local_tol, 0.0, 1.0,
+                    "tolerance of Gauss-Seidel in table local; default 1e-4"),
+    CLI_OPTION_COUNT("sweeps", "N", sweeps, 1, INT_MAX,
+                     "most sweeps of Gauss-Seidel; default 1000"),
     CLI_OPTION_COUNT("contacts", "N", contacts, 100, FIL_GENERATE_CONTACT_MAX,
-                     "largest problem of scaling; default 100000"),
-    CLI_OPTION_COUNT("steps", "N", steps, 1, INT_MAX, "of a scene at most; default all of it"),
-    CLI_OPTION_REAL("seconds", "S", seconds, 0.001, 1e6,
-                    "a solve may take at most; default 60, rivals 6; a scene, default 120, quick "
-                    "5, torture 10"),
+                     "largest problem of table scaling; default 100000"),
+    CLI_OPTION_COUNT(
+        "steps", "N", steps, 1, INT_MAX,
+        "most steps of a scene; default: all; with --pulls: steps of a pull, default 20"),
+    CLI_OPTION_REAL(
+        "seconds", "S", seconds, 0.001, 1e6,
+        "most seconds for a solve (default 60, --rivals 6) or for a scene (default 120, "
+        "--quick 5, --torture 10)"),
     CLI_OPTION_COUNT("repeat", "N", repeat, 1, 1000,
-                     "solves of which the fastest counts; default 3"),
+                     "solves, of which the fastest counts; default 3"),
     CLI_OPTION_COUNT("pulls", "N", pulls, 1, 100000000,
-                     "world: instead of tables, so many pulls by the hand, at random in all "
-                     "scenes; --steps of them: steps of a pull, default 20"),
+                     "world: pull rods of all scenes at random, N times"),
     CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
-                     "of auto and world; default 1, 0 is as many as the machine offers"),
-    CLI_OPTION_FLAG("torture", torture, "of rods and world: random ones, and what is wrong"),
+                     "auto, world: threads; default 1; 0: all cores"),
+    CLI_OPTION_FLAG("torture", torture, "rods, world: run random cases and report what goes wrong"),
     CLI_OPTION_FLAG("wild", wild,
-                    "torture of worlds: decades of everything; with tame the default"),
-    CLI_OPTION_FLAG("tame", tame, "torture of worlds: scenes as users write them"),
-    CLI_OPTION_FLAG("throws", throws, "torture of worlds: rods thrown on a floor, by model"),
-    CLI_OPTION_FLAG("resumes", resumes, "torture of worlds: going on from random moments"),
+                    "world --torture: random scenes with extreme numbers; default: wild and tame"),
+    CLI_OPTION_FLAG("tame", tame, "world --torture: random scenes as users write them"),
+    CLI_OPTION_FLAG("throws", throws, "world --torture: rods of each model, thrown on a floor"),
+    CLI_OPTION_FLAG("resumes", resumes, "world --torture: interrupt and resume at random steps"),
     CLI_OPTION_COUNT("cases", "N", cases, 1, INT_MAX,
-                     "of a torture; default 1000 of each model, 200 worlds"),
-    CLI_OPTION_COUNT("seed", "S", seed, 0, INT_MAX, "of a torture, of pulls; default 1"),
-    CLI_OPTION_CHOICE("model", "NAME", model, models, "of a torture of rods, and of throws"),
-    CLI_OPTION_COUNT("case", "K", only, 0, INT_MAX, "of a torture this one alone: shows its scene"),
-    CLI_OPTION_TEXT("save", "FILE", save, "where the scene of --case goes"),
+                     "--torture: how many; default 1000 of each model, 200 worlds"),
+    CLI_OPTION_COUNT("seed", "S", seed, 0, INT_MAX, "--torture, --pulls: seed; default 1"),
+    CLI_OPTION_CHOICE("model", "NAME", model, models, "rods --torture, --throws: model"),
+    CLI_OPTION_COUNT("case", "K", only, 0, INT_MAX, "--torture: only this case; prints its scene"),
+    CLI_OPTION_TEXT("save", "FILE", save, "file for the scene of --case"),
 };
 
 // --- rivals --------------------------------------------------------------------------------------
@@ -260,41 +263,52 @@ const CliVerb cli_bench = {
     .operands = "friction [FILE...] | rods | world",
     .summary = "measure friction solvers, rods and scenes",
     .description =
-        "friction: print what the friction solvers cost and reach, in three tables: Gauss-Seidel "
-        "with each "
-        "one-contact solver; the default solver, problem by problem; and its cost on stiff fibres "
-        "as their number grows. The first two are measured on the files given; without any, the "
-        "first on problems as they come up in scenes, the second on problems made from seeds. A "
-        "folder stands for all *.hdf5 files in it.\n"
+        "friction: measures the friction solvers, in three tables: Gauss-Seidel with each "
+        "one-contact "
+        "solver (local), the default solver on each problem (auto), and its cost as stiff fibres "
+        "become more (scaling). The first two take the problems of the given files; a folder "
+        "stands "
+        "for all *.hdf5 files in it. Without files, local takes problems recorded from scenes, and "
+        "auto takes problems made from seeds.\n"
         "\n"
-        "With --rivals, each problem is solved by the default solver and by NSGS, NSN_AC, NSN_FB "
-        "and ADMM of Siconos, where that is installed: times, the residuals really reached, and "
-        "geometric means of the ratios of time.\n"
+        "friction --rivals: solves each problem with the default solver and with NSGS, NSN_AC, "
+        "NSN_FB "
+        "and ADMM of Siconos, if it is installed. Prints times, the residuals that were reached, "
+        "and "
+        "geometric means of the ratios of times.\n"
         "\n"
-        "rods: print what a step of each rod model costs against the number of elements, how many "
-        "elements run in real time, the step of ten thousand rods, and what the digits of a "
-        "curve's frame cost beside common integrators. It takes --quick, --json and --threads. "
-        "With "
-        "--torture instead: random rods of all models, from a seed, and for each what is wrong "
-        "with "
-        "how it moves: energy gained beyond the work done, momentum lost, numbers that are not "
-        "finite, steps that fail. --case K shows one of them, as a scene.\n"
+        "rods: prints the cost of a step of each rod model for several numbers of elements, how "
+        "many "
+        "elements run in real time, a step of ten thousand rods, and the cost of a curve's frame "
+        "beside common integrators. It takes --quick, --json and --threads.\n"
         "\n"
-        "world: step the scenes that the program carries, and print for each the median time of a "
-        "step over the 200 busiest steps in a row, with the residual that it bought, beside what "
-        "others need and what is aimed at. Further tables: collision detection, growth with the "
-        "number of contacts, threads, the table of Bertails-Descoubes and others (2011), global "
-        "Newton against nu, and the guess that new contacts start from. It takes --table, --scene, "
-        "--quick, --json, --threads, --steps, --seconds and --tol. With --torture instead: random "
-        "scenes, wild and tame ones, rods thrown on a floor (--throws), or runs that go on from "
-        "random moments (--resumes), and what exploded, hung, passed through something, did not "
-        "converge or was slow. Status 1 when something that must not be was found.\n"
+        "rods --torture: moves random rods of all models and reports what goes wrong: energy "
+        "beyond "
+        "the work done, momentum lost, numbers that are not finite, steps that fail. --case K "
+        "prints "
+        "one of them as a scene.\n"
         "\n"
-        "world --pulls N: instead, pull rods by the hand of a live run, at random, hard and far, "
-        "and print for each scene how many pulls ended in a step that failed (exploded) or with "
-        "energy from nowhere (gained), and the largest force as a part of the most that the hand "
-        "may do. It takes --seed, --scene, --steps, --threads and --json; status 1 when a pull "
-        "exploded or gained.",
+        "world: steps the built-in scenes and prints the median time of a step over the 200 "
+        "busiest "
+        "consecutive steps and the residual that was reached, beside published figures and Filum's "
+        "targets. Further tables: collision detection, growth with the number of contacts, "
+        "threads, "
+        "the table of Bertails-Descoubes and others (2011), global Newton against nu, and the "
+        "initial "
+        "guess of new contacts. It takes --table, --scene, --quick, --json, --threads, --steps, "
+        "--seconds and --tol.\n"
+        "\n"
+        "world --torture: runs random scenes (--wild, --tame), rods thrown on a floor (--throws), "
+        "or "
+        "interrupted and resumed runs (--resumes), and counts those that explode, hang, tunnel, do "
+        "not converge or are slow. Status 1 when one fails in a way that it must not.\n"
+        "\n"
+        "world --pulls N: pulls rods with the hand of a live run, at random. Prints for each scene "
+        "how many pulls made a step fail (exploded) or added energy (gained), and the largest "
+        "force "
+        "divided by the hand's limit. It takes --seed, --scene, --steps, --threads and --json. "
+        "Status "
+        "1 when a pull exploded or gained.",
     .examples = "filum bench friction --quick\tall tables, each cut short\n"
                 "filum bench friction problems/ --table auto --json\tfor a script\n"
                 "filum bench friction problems/ --rivals\tbeside Siconos\n"

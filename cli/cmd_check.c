@@ -1,24 +1,32 @@
 // cmd_check.c - filum check: is a scene what its author meant, and what will it take to run?
 //
 // First its counts, which cost nothing however large it is; then it is built, looked at for
-// overlaps at the start, and a few steps are taken of what is thrown away afterwards: they tell of
-// the time a step takes.
+// overlaps at the start, and it is run for a second, into nothing. Warnings come of the first
+// steps, so that they do not depend on the clock; all of the steps tell how long a run will take,
+// where they can (estimate.h).
 #include "cli.h"
+#include "estimate.h"
 #include "runs.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Options {
     int threads;
+    double trial;
     bool strict, json;
     CliList set;
 } Options;
 
 static const CliOption option_table[] = {
-    CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
-                     "threads; default 0, as many as the machine offers"),
+    CLI_OPTION_COUNT("threads", "N", threads, 0, 4096, "threads; default 0, all cores"),
+    CLI_OPTION_REAL(
+        "trial", "S", trial, 0.0, 1e6,
+        "run the scene for S seconds to estimate how long a run takes; default 1; 0: only "
+        "4 steps"),
     CLI_OPTION_FLAG("strict", strict, "status 1 when there are warnings"),
     CLI_OPTION_FLAG("json", json, "one JSON object, not lines"),
     CLI_OPTION_LIST("set", "PATH=VALUE", set, CLI_SCENE_SET),
@@ -101,7 +109,7 @@ static void check_rods(const FilScene *scene, Warnings *warnings) {
             warn(warnings, "rods[%d] %.40s: contact_radius %g m is thick for a length of %g m%s",
                  worst, rod->name, rod->contact_radius, rod->def.length, more);
         } else {
-            warn(warnings, "rods[%d] %.40s: starts up to %.2g m from the points given%s", worst,
+            warn(warnings, "rods[%d] %.40s: starts up to %.2g m away from its points%s", worst,
                  rod->name, rod->fit_error, more);
         }
     }
@@ -143,16 +151,36 @@ static void check_steps(const FilScene *scene, FilWorld *world, bool parts, Warn
     }
 }
 
-// Seconds a step takes, in *seconds.
-static CliStatus try_steps(const FilScene *scene, FilStage *stage, Warnings *warnings,
-                           double *seconds) {
+// Steps that were taken to see how it goes.
+typedef struct Trial {
+    CliTried *steps;
+    int64_t count, room;
+    char failure[240]; // why the next one failed; "": it was not tried
+} Trial;
+
+static bool note_step(Trial *trial, const FilStepInfo *info) {
+    if (trial->count == trial->room) {
+        const int64_t room = 2 * trial->room + 256;
+        CliTried *steps = realloc(trial->steps, (size_t)room * sizeof *steps);
+        if (steps == NULL) {
+            return false;
+        }
+        trial->steps = steps;
+        trial->room = room;
+    }
+    trial->steps[trial->count++] =
+        (CliTried){.seconds = info->seconds.total, .contacts = info->contact_count};
+    return true;
+}
+
+// The first steps, which warnings come of.
+static CliStatus try_first_steps(const FilScene *scene, FilStage *stage, Warnings *warnings,
+                                 Trial *trial) {
     FilError error;
     int unconverged = 0;
     bool parts = false, limited = false;
     double residual = 0.0;
-    *seconds = HUGE_VAL;
     const int unsettled = fil_stage_unsettled_count(stage);
-    fil_world_set_stop(fil_stage_world(stage), cli_wants_end, NULL);
     if (unsettled > 0) {
         warn(warnings, "%d rod%s no equilibrium to start from", unsettled,
              unsettled == 1 ? " finds" : "s find");
@@ -163,15 +191,14 @@ static CliStatus try_steps(const FilScene *scene, FilStage *stage, Warnings *war
         if (status == FIL_E_INTERRUPTED) {
             return CLI_INTERRUPTED;
         }
-        if (status != FIL_OK) {
-            cli_say("%s: %s", scene->file, error.text);
+        if (status != FIL_OK || !note_step(trial, &info)) {
+            cli_say("%s: %s", scene->file, status != FIL_OK ? error.text : "not enough memory");
             return CLI_NOT_ACCEPTABLE;
         }
         unconverged += info.outcome != FIL_CONVERGED;
         limited = limited || info.outcome == FIL_LIMIT;
         parts = parts || info.substeps > 1;
         residual = fmax(residual, info.residual.scaled);
-        *seconds = fmin(*seconds, info.seconds.total);
     }
     check_steps(scene, fil_stage_world(stage), parts, warnings);
     if (unconverged > 0) {
@@ -179,6 +206,33 @@ static CliStatus try_steps(const FilScene *scene, FilStage *stage, Warnings *war
              TRIED_STEPS, residual, limited ? "; solver.budget was spent" : "");
     }
     return cli_is_interrupted() ? CLI_INTERRUPTED : CLI_FINE;
+}
+
+// The steps after them, for as long as there is time, up to the end of the scene.
+static CliStatus try_more_steps(const FilScene *scene, FilStage *stage, double seconds,
+                                Trial *trial) {
+    const double start = cli_clock();
+    bool goes_on = true;
+    while (goes_on && trial->count < scene->estimate.steps && cli_clock() - start < seconds) {
+        FilStepInfo info;
+        FilError error;
+        const FilStatus status = fil_stage_step(stage, &info, &error);
+        if (status == FIL_E_INTERRUPTED || cli_is_interrupted()) {
+            return CLI_INTERRUPTED;
+        }
+        if (status != FIL_OK) {
+            (void)snprintf(trial->failure, sizeof trial->failure, "%s", error.text);
+        }
+        goes_on = status == FIL_OK && note_step(trial, &info);
+    }
+    return CLI_FINE;
+}
+
+static CliStatus try_steps(const FilScene *scene, FilStage *stage, double seconds,
+                           Warnings *warnings, Trial *trial) {
+    fil_world_set_stop(fil_stage_world(stage), cli_wants_end, NULL);
+    const CliStatus status = try_first_steps(scene, stage, warnings, trial);
+    return status == CLI_FINE ? try_more_steps(scene, stage, seconds, trial) : status;
 }
 
 // --- the report ----------------------------------------------------------------------------------
@@ -209,10 +263,40 @@ static void print_warnings(Warnings *warnings) {
     (void)fflush(stdout);
 }
 
-static void print_report(const FilScene *scene, double seconds, Warnings *warnings) {
-    const double all = seconds * (double)scene->estimate.steps;
-    (void)printf("  %.3g ms a step to begin with: at least %.3g s in all, %.3gx real time\n",
-                 1e3 * seconds, all, scene->step / fmax(seconds, 1e-12));
+static double spent_in(const Trial *trial) {
+    double spent = 0.0;
+    for (int64_t k = 0; k < trial->count; k++) {
+        spent += trial->steps[k].seconds;
+    }
+    return spent;
+}
+
+// How long a run takes, as a sentence.
+static void print_estimate(const FilScene *scene, const Trial *trial) {
+    const int64_t planned = scene->estimate.steps, count = trial->count;
+    const double each = 1e3 * spent_in(trial) / (double)(count > 0 ? count : 1);
+    CliTrust trust;
+    const double all = cli_estimate(trial->steps, count, planned, &trust);
+    (void)printf("  tried %" PRId64 " of %" PRId64 " step%s, %.3g ms each\n", count, planned,
+                 cli_plural(planned), each);
+    if (trial->failure[0] != '\0') {
+        (void)printf("  step %" PRId64 " fails: %s\n", count + 1, trial->failure);
+    } else if (trust == CLI_TRUST_MEASURED || trust == CLI_TRUST_STEADY) {
+        char length[32] = "less than a second";
+        if (all >= 1.0) {
+            (void)snprintf(length, sizeof length, "about %.2g s", all);
+        }
+        (void)printf("  a run takes %s on this machine, plus writing its files\n", length);
+    } else {
+        (void)printf("  no estimate of a run: %s; --trial S tries for longer\n",
+                     trust == CLI_TRUST_SHORT
+                         ? "these are too few steps, and later steps cost more if more things touch"
+                         : "the cost of these steps varies too much");
+    }
+}
+
+static void print_report(const FilScene *scene, const Trial *trial, Warnings *warnings) {
+    print_estimate(scene, trial);
     print_warnings(warnings);
     if (warnings->count > MAX_WARNINGS) {
         (void)printf("  and %d more warnings\n", warnings->count - MAX_WARNINGS);
@@ -221,9 +305,13 @@ static void print_report(const FilScene *scene, double seconds, Warnings *warnin
     }
 }
 
-static void print_json(const char *path, const FilScene *scene, double seconds,
+static void print_json(const char *path, const FilScene *scene, const Trial *trial,
                        const Warnings *warnings) {
     const FilSceneEstimate *e = &scene->estimate;
+    CliTrust trust;
+    const double all = cli_estimate(trial->steps, trial->count, e->steps, &trust);
+    const bool known =
+        trial->failure[0] == '\0' && (trust == CLI_TRUST_MEASURED || trust == CLI_TRUST_STEADY);
     (void)fputs("{\"scene\":", stdout);
     cli_print_json_text(path);
     cli_print_json_number("rods", (double)e->rods);
@@ -237,7 +325,9 @@ static void print_json(const char *path, const FilScene *scene, double seconds,
     cli_print_json_number("step", scene->step);
     cli_print_json_number("memory_bytes", (double)(e->scene_bytes + e->run_bytes));
     cli_print_json_number("result_bytes", (double)e->result_bytes);
-    cli_print_json_number("seconds_a_step", seconds);
+    cli_print_json_number("steps_tried", (double)trial->count);
+    cli_print_json_number("seconds_a_step", spent_in(trial) / fmax((double)trial->count, 1.0));
+    cli_print_json_number("seconds", known ? all : NAN); // null where it cannot be said
     (void)fputs(",\"warnings\":[", stdout);
     for (int k = 0; k < warnings->count && k < MAX_WARNINGS; k++) {
         (void)fputs(k > 0 ? "," : "", stdout);
@@ -262,6 +352,16 @@ static CliStatus check(const char *path, const Options *options) {
     if (status != CLI_FINE) {
         return status;
     }
+    FilError error;
+    const FilClaimSettings settings = {.changes = options->set.items,
+                                       .change_count = options->set.count,
+                                       .threads = options->threads};
+    if (from.scene->claim_count > 0 &&
+        fil_claims_check(path, from.text, from.size, &settings, NULL, &error) != FIL_OK) {
+        cli_say("%s", error.text);
+        cli_scene_free(&from);
+        return CLI_BAD_FILE;
+    }
     check_materials(from.scene, &warnings);
     check_rods(from.scene, &warnings);
     check_times(from.scene, &warnings);
@@ -274,17 +374,18 @@ static CliStatus check(const char *path, const Options *options) {
         print_warnings(&warnings);
     }
     FilStage *stage = NULL;
-    double seconds = 0.0;
+    Trial trial = {.steps = NULL};
     status =
         status != CLI_FINE ? status : cli_stage_make(from.scene, options->threads, NULL, &stage);
     if (status == CLI_FINE) {
-        status = try_steps(from.scene, stage, &warnings, &seconds);
+        status = try_steps(from.scene, stage, options->trial, &warnings, &trial);
     }
     if (status == CLI_FINE && options->json) {
-        print_json(path, from.scene, seconds, &warnings);
+        print_json(path, from.scene, &trial, &warnings);
     } else if (status == CLI_FINE) {
-        print_report(from.scene, seconds, &warnings);
+        print_report(from.scene, &trial, &warnings);
     }
+    free(trial.steps);
     fil_stage_destroy(stage);
     cli_scene_free(&from);
     return status == CLI_FINE && options->strict && warnings.count > 0 ? CLI_NOT_ACCEPTABLE
@@ -292,7 +393,7 @@ static CliStatus check(const char *path, const Options *options) {
 }
 
 static CliStatus run_check(const CliVerb *verb, int argc, char **argv) {
-    Options options = {.threads = 0};
+    Options options = {.trial = 1.0};
     const int count = cli_parse(verb, argc, argv, &options);
     if (count < 0) {
         return count == -2 ? cli_flush() : CLI_BAD_COMMAND;
@@ -315,14 +416,16 @@ static CliStatus run_check(const CliVerb *verb, int argc, char **argv) {
 const CliVerb cli_check = {
     .name = "check",
     .operands = "SCENE...",
-    .summary = "read a scene, count it, and warn of what looks odd",
-    .description =
-        "Reads scenes, tells how much is in them and what running them takes, builds them, and "
-        "tries "
-        "a few steps that are thrown away. Warns of overlaps at the start, odd materials, steps "
-        "that are too long, rods that find no equilibrium. Status 3 when a scene is invalid; "
-        "warnings give status 1 with --strict alone.",
-    .examples = "filum check scene.json\twhat it holds, and what looks odd\n"
+    .summary = "check a scene, estimate its cost, and warn of likely mistakes",
+    .description = "Reads scenes, counts what is in them, builds them, and runs each for a second "
+                   "without writing anything. "
+                   "Prints how long a run takes, if these steps tell: once more things touch, "
+                   "steps cost more, and then there is no estimate. "
+                   "Warns of overlaps at the start, unusual materials, steps that are too long, "
+                   "and rods without an equilibrium. "
+                   "Status 3 when a scene is invalid; warnings give status 1 only with --strict.",
+    .examples = "filum check scene.json\tcounts, cost and warnings\n"
+                "filum check scene.json --trial 20\ta better estimate of how long it takes\n"
                 "filum check scenes/*.json --strict\tfor a script",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,

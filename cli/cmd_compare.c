@@ -1,4 +1,4 @@
-// cmd_compare.c - filum compare: how far two runs are apart.
+// cmd_compare.c - filum compare: two runs, frame by frame.
 //
 // Frames belong together when their times agree to a thousandth of a step. Rods belong together by
 // their numbers. Where both have the same points those are compared; else, as between models or
@@ -24,10 +24,11 @@ typedef struct Options {
 } Options;
 
 static const CliOption option_table[] = {
-    CLI_OPTION_REAL("tolerance", "M", tolerance, 0, HUGE_VAL,
-                    "exit status 1 when points are further apart than this, m, or a frame is in "
-                    "one run only; 0: when a bit of any frame or step differs; default: any"),
-    CLI_OPTION_FLAG("json", json, "one JSON object: the whole, and a row for each frame"),
+    CLI_OPTION_REAL(
+        "tolerance", "M", tolerance, 0, HUGE_VAL,
+        "status 1 when points are more than M metres apart, or a frame is in one run only; 0: "
+        "when any bit of a frame or step differs; default: never"),
+    CLI_OPTION_FLAG("json", json, "one JSON object: totals, and a row for each frame"),
 };
 
 typedef struct Run {
@@ -546,12 +547,12 @@ static CliStatus run_compare(const CliVerb *verb, int argc, char **argv) {
 const CliVerb cli_compare = {
     .name = "compare",
     .operands = "A B",
-    .summary = "how far two runs are apart",
-    .description = "Compares the frames of two runs that have the same times: places and "
-                   "velocities of the points of their rods and of their bodies, energies, contacts "
-                   "that press; with --tolerance 0 every bit of frames and steps. Runs of other "
-                   "models or resolutions are compared at the same part "
-                   "of the length; what differs in their rods is said.",
+    .summary = "compare two runs frame by frame",
+    .description = "Compares the frames that two runs have at the same times: positions and "
+                   "velocities of points and bodies, energies, and how many contacts press. "
+                   "With --tolerance 0 it compares every bit of frames and steps. Where models or "
+                   "resolutions differ, points at the same fraction of the length are compared, "
+                   "and Filum prints how the rods differ.",
     .examples = "filum compare runs/knot runs/knot-2\ta row for each frame\n"
                 "filum compare a b --tolerance 1e-6\texit status 1 when further apart, or of other "
                 "times",

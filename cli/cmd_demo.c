@@ -253,11 +253,12 @@ const CliVerb cli_demo = {
     .operands = "",
     .summary = "solve a few hard problems, simulate hair, and draw pictures of them",
     .description =
-        "Make hard contact problems from seeds, solve them, and print a table: contacts, unknowns "
+        "Makes hard contact problems from seeds, solves them, and prints a table: contacts, "
+        "unknowns "
         "of the bodies, outcome, iterations, scaled residual, time, and how many contacts stick, "
         "slide and are open.\n"
         "\n"
-        "Then draw pictures as SVG files, and a page that shows them: a head of wavy hair in "
+        "Then draws pictures as SVG files, and a page that shows them: a head of wavy hair in "
         "motion, simulated on the spot; a yarn that is pulled out of a cloth; strands of hair in "
         "stable equilibrium with gravity, from long waves to ringlets; the friction of many "
         "contacts, with the cone and with a pyramid in its place; the residuals of several solvers "

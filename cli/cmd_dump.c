@@ -24,12 +24,13 @@ typedef struct Options {
 } Options;
 
 static const CliOption option_table[] = {
-    CLI_OPTION_COUNT("step", "K", step, 1, INT_MAX, "which step, counted from 1"),
-    CLI_OPTION_TEXT("steps", "A:B:S", steps, "or every S-th from step A to step B; S default 1"),
+    CLI_OPTION_COUNT("step", "K", step, 1, INT_MAX, "the step, counted from 1"),
+    CLI_OPTION_TEXT("steps", "A:B:S", steps,
+                    "instead of one step: every S-th from A to B; S is 1 if left out"),
     CLI_OPTION_TEXT("to", "PATH", to,
                     "must be given: the file; with --steps a folder, for step-K.hdf5"),
     CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
-                     "threads; default 0, as many as the machine offers; results do not depend"),
+                     "threads; default 0, all cores; any number gives the same results"),
     CLI_OPTION_FLAG("force", force, "replace files that exist"),
 };
 
@@ -427,11 +428,13 @@ const CliVerb cli_dump = {
     .name = "dump",
     .operands = "RUN",
     .summary = "write friction problems of a run as FCLIB files",
-    .description =
-        "Does a run again, bit for bit, up to the steps asked for, and writes the friction problem "
-        "of each with its solution: the last one that the step solved. filum solve and others read "
-        "them. Runs of other versions of filum, or of other machines, are refused where they "
-        "differ.",
+    .description = "Repeats a run from its start, bit for bit, and writes the friction problem of "
+                   "each requested "
+                   "step with its solution. Of a step that was solved more than once it writes the "
+                   "last problem. "
+                   "filum solve reads these files. Filum stops when the repeated run differs from "
+                   "the recorded "
+                   "one, as it may with another version or on another machine.",
     .examples = "filum dump runs/knot --step 120 --to problem.hdf5\tone step\n"
                 "filum dump runs/knot --steps 100:400:10 --to problems\tevery tenth",
     .options = option_table,

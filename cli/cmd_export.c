@@ -3,10 +3,10 @@
 #include "cli.h"
 #include "files.h"
 #include "runs.h"
+#include "slice.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,61 +26,18 @@ static const CliChoice ups[] = {FIL_EXPORT_UPS(UP_CHOICE)};
 
 static const CliOption option_table[] = {
     CLI_OPTION_CHOICE("to", "FORMAT", to, formats, "the format; must be given"),
-    CLI_OPTION_TEXT("out", "DIR", out,
-                    "where the files go; default FORMAT in the folder of the run"),
-    CLI_OPTION_TEXT("frames", "A:B:S", frames,
-                    "frames A to B - 1, every Sth, as in Python; each may be left out, -1 is the "
-                    "last; or one frame; default all"),
+    CLI_OPTION_TEXT("out", "DIR", out, "folder for the files; default RUN/FORMAT"),
+    CLI_OPTION_TEXT(
+        "frames", "A:B:S", frames,
+        "frames A to B - 1, every Sth, like a Python slice (-1 is the last frame); or one "
+        "frame; default: all"),
     CLI_OPTION_CHOICE("up", "AXIS", up, ups, "which axis points up"),
     CLI_OPTION_REAL("fps", "N", fps, 1e-9, 1e9,
-                    "usda, glb: show so many frames in a second; default: real time"),
+                    "usda, glb: frames per second when played; default: real time"),
     CLI_OPTION_COUNT("sides", "N", sides, 3, 64,
-                     "glb: of the tubes; default 8, fewer where there are many points"),
+                     "glb: sides of the tubes; default 8, fewer for more than 20000 points"),
     CLI_OPTION_FLAG("force", force, "replace files that exist"),
 };
-
-// A part of a slice: a whole number, which ends at a colon or at the end.
-static bool read_part(const char **text, int64_t *value) {
-    char *end = NULL;
-    if (**text == ':' || **text == '\0') {
-        return true; // left out
-    }
-    if (strchr("+-0123456789", **text) == NULL) {
-        return false;
-    }
-    errno = 0;
-    const long long number = strtoll(*text, &end, 10);
-    if (errno != 0 || end == *text || (*end != ':' && *end != '\0')) {
-        return false;
-    }
-    *value = number;
-    *text = end;
-    return true;
-}
-
-static bool read_frames(const char *text, FilExportOptions *use) {
-    int64_t *const parts[] = {&use->from, &use->to, &use->stride};
-    if (text == NULL) {
-        return true;
-    }
-    if (*text != '\0' && strchr(text, ':') == NULL) {
-        if (!read_part(&text, &use->from) || use->from == INT64_MAX) {
-            return false;
-        }
-        use->to = use->from == -1 ? INT64_MAX : use->from + 1;
-        return true;
-    }
-    for (int k = 0; k < 3; k++) {
-        if (!read_part(&text, parts[k])) {
-            return false;
-        }
-        if (*text == '\0') {
-            return k > 0 && use->stride > 0;
-        }
-        text++;
-    }
-    return false;
-}
 
 // The last part of a path, without slashes at its end, to be freed.
 static char *name_of(const char *run) {
@@ -142,6 +99,13 @@ static CliStatus say_failure(FilStatus done, const char *why, int64_t count, con
     return done == FIL_E_ARGUMENT ? CLI_BAD_COMMAND : CLI_BAD_FILE;
 }
 
+static void warn_of_losses(const FilResult *result, FilExportFormat format) {
+    char losses[240];
+    if (fil_export_losses(fil_result_def(result), format, losses, sizeof losses)) {
+        cli_say("warning: %s does not hold %s", fil_export_format_name(format), losses);
+    }
+}
+
 static CliStatus write_files(FilResult *result, const Options *options, const FilExportOptions *use,
                              const char *folder, const char *name) {
     CliStatus status = cli_check_folder(folder);
@@ -159,6 +123,7 @@ static CliStatus write_files(FilResult *result, const Options *options, const Fi
         fil_export(result, (FilExportFormat)options->to, use, folder, name, &count, &error);
     if (done == FIL_OK) {
         (void)printf("%" PRId64 " file%s -> %s\n", count, cli_plural(count), folder);
+        warn_of_losses(result, (FilExportFormat)options->to);
         return cli_flush();
     }
     if (count == 0) {
@@ -200,12 +165,13 @@ static CliStatus run_export(const CliVerb *verb, int argc, char **argv) {
     use.tube_sides = options.sides;
     use.force = options.force;
     use.stop = is_stopped;
-    if (!read_frames(options.frames, &use)) {
-        cli_say("--frames is \"%.40s\"; it must be a frame, as 12 or -1, or frames, as 10:20, "
-                "::5 or -30:",
-                options.frames);
+    CliSlice slice;
+    if (!cli_slice_read(options.frames, &slice)) {
         return CLI_BAD_COMMAND;
     }
+    use.from = slice.from;
+    use.to = slice.to;
+    use.stride = slice.stride;
     FilResult *result = NULL;
     cli_catch_interrupt();
     status = cli_result_open(argv[0], &result);
@@ -226,10 +192,11 @@ static CliStatus run_export(const CliVerb *verb, int argc, char **argv) {
 const CliVerb cli_export = {
     .name = "export",
     .operands = "RUN",
-    .summary = "write the motion of a run in other formats",
+    .summary = "write the motion of a run for other programs",
     .description = "Writes the frames of a run folder, or of a result file, for other programs: "
                    "renderers and modellers (usda, glb, hair, obj), ParaView (vtp), spreadsheets "
-                   "(csv), NumPy (npy). A run may still be going on.",
+                   "(csv), NumPy (npy). A run may still be going on. What a format cannot hold is "
+                   "named in a warning on stderr.",
     .examples = "filum export runs/knot --to vtp\tall frames, for ParaView\n"
                 "filum export runs/knot --to usda --fps 24\tfor Blender or Houdini, 24 frames a "
                 "second\n"

@@ -75,7 +75,8 @@ static void print_text(const char *run, const FilResultDef *def, const Facts *fa
     (void)printf("%s: %s, by filum %s%s\n", run, def->name, def->version,
                  facts->growing ? ", being written" : "");
     if (facts->mended) {
-        (void)puts("  its writer was killed: the mark that it is open for writing is cleared");
+        (void)puts("  the program that wrote it was killed; the file is repaired now, and other "
+                   "programs can open it");
     }
     (void)printf("  %d rod%s of %d point%s, %d bod%s, %d obstacle%s; step %g s\n", def->rod_count,
                  cli_plural(def->rod_count), def->point_count, cli_plural(def->point_count),
@@ -125,11 +126,11 @@ static CliStatus run_info(const CliVerb *verb, int argc, char **argv) {
 const CliVerb cli_info = {
     .name = "info",
     .operands = "RUN...",
-    .summary = "tell what a run is and what came of it",
+    .summary = "summarise runs: frames, times, warnings",
     .description =
-        "Tells of run folders or result files what they hold: scene, version, frames, "
-        "times, and every warning, counted. A file whose writer was killed is mended, so "
-        "that other programs (h5py) open it.",
+        "Prints what run folders or result files hold: scene, version, frames, times, and how "
+        "often each warning occurred. "
+        "A file whose writer was killed is repaired, so that other programs (h5py) can open it.",
     .examples = "filum info runs/knot\tone run\n"
                 "filum info runs/* --json\tall of them, an object a line",
     .options = option_table,

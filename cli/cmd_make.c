@@ -21,21 +21,22 @@ typedef struct Options {
 
 static const CliOption option_table[] = {
     CLI_OPTION_COUNT("contacts", "N", contacts, 1, FIL_GENERATE_CONTACT_MAX,
-                     "contacts, exactly or as whole bodies allow; default 100"),
+                     "number of contacts, or the nearest that whole bodies allow; default 100"),
     CLI_OPTION_COUNT("count", "N", count, 1, 1000000,
                      "problems of each kind, with seeds SEED, SEED + 1, ...; default 1"),
-    CLI_OPTION_COUNT("seed", "SEED", seed, 0, INT_MAX, "of the first problem; default 1"),
+    CLI_OPTION_COUNT("seed", "SEED", seed, 0, INT_MAX, "seed of the first problem; default 1"),
     CLI_OPTION_REAL("nu", "NU", nu, 0.05, 4.0,
-                    "contact unknowns by those of the bodies: fibres, tangles, rigid"),
+                    "contact unknowns divided by body unknowns: fibres, tangles, rigid"),
     CLI_OPTION_REAL("mu", "MU", mu, 0.0, 1e6, "coefficient of friction"),
     CLI_OPTION_REAL("stretch", "K", stretch, 0.0, 1e12,
                     "stiffness dt^2 k / m of chains; default 1e4"),
     CLI_OPTION_REAL("mass-ratio", "RATIO", mass_ratio, 1.0, 1e12,
-                    "heaviest body by lightest: rigid, tower, wall, spheres"),
+                    "heaviest mass divided by lightest: rigid, tower, wall, spheres"),
     CLI_OPTION_REAL("slope", "SLOPE", slope, -1e3, 1e3,
-                    "tangent of the tilt of the ground: tower, wall, spheres"),
-    CLI_OPTION_FLAG("step", step, "a step from given velocities, not made from a known solution"),
-    CLI_OPTION_TEXT("out", "DIR", out, "folder for the files; default the current one"),
+                    "slope of the ground, as a tangent: tower, wall, spheres"),
+    CLI_OPTION_FLAG("step", step,
+                    "one time step from given velocities instead of a known solution"),
+    CLI_OPTION_TEXT("out", "DIR", out, "folder for the files; default: the current one"),
     CLI_OPTION_FLAG("force", force, "replace files that exist"),
 };
 
@@ -156,11 +157,13 @@ const CliVerb cli_make = {
     .operands = "NAME...",
     .summary = "make hard friction problems from a seed",
     .description =
-        "Write contact problems as FCLIB files in the global form, and print their paths. The same "
+        "Writes contact problems as FCLIB files in the global form, and prints their paths. The "
+        "same "
         "options give the same problem on every machine. The kinds are:\n" FIL_GENERATORS(
             GENERATOR_LINE) "\n\n"
-                            "Fibres, tangles and rigid are made from a known solution, which the "
-                            "file holds; the others, and those with --step, are a step of a "
+                            "Fibres, tangles and rigid are built around a known solution, which "
+                            "the "
+                            "file holds. The others, and all with --step, are one time step of a "
                             "mechanical system.",
     .examples = "filum make fibres --contacts 1000 --nu 1.3\twrites "
                 "fibres-1000-nu1.3-mu0.3-seed1.hdf5\n"

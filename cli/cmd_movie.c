@@ -13,7 +13,6 @@
 #include "files.h"
 #include "look/between.h"
 #include "pictures.h"
-#include "reach.h"
 #include "render/film.h"
 #include "runs.h"
 
@@ -36,8 +35,9 @@ typedef struct Options {
 static const CliOption option_table[] = {
     CLI_OPTION_TEXT("out", "FILE", out,
                     "a .mp4, .webm or .gif file, or a folder for pictures; also -o; must be given"),
-    CLI_OPTION_REAL("fps", "N", fps, 0.1, 240.0, "pictures a second; default 30"),
-    CLI_OPTION_REAL("speed", "F", speed, 1e-9, 1e9, "0.1: ten times slower; default 1"),
+    CLI_OPTION_REAL("fps", "N", fps, 0.1, 240.0, "pictures per second; default 30"),
+    CLI_OPTION_REAL("speed", "F", speed, 1e-9, 1e9,
+                    "playback speed: 0.1 is ten times slower than real time; default 1"),
     CLI_OPTION_COUNT("first", "K", first, 0, INT_MAX, "first frame; default 0"),
     CLI_OPTION_COUNT("last", "K", last, -INT_MAX, INT_MAX,
                      "last frame; default -1, the last one; -2 is the one before it"),
@@ -48,7 +48,7 @@ static const CliOption option_table[] = {
     CLI_OPTION_FLAG("force", force, "replace files that exist"),
 };
 
-enum { LOOKED_AT = 24, LOOK_STRIDE = 4, LONGEST = 1000000 };
+enum { LOOKED_AT = 24, LONGEST = 1000000 };
 
 // A frame that was read, in memory of its own.
 typedef struct Kept {
@@ -89,8 +89,8 @@ static CliStatus check_times(const Movie *movie) {
             return CLI_BAD_FILE;
         }
         if (k > 0 && times[k] < times[k - 1]) {
-            cli_say("frame %" PRId64 " is at %.9g s, after one at %.9g s; a film needs times that "
-                    "do not fall",
+            cli_say("frame %" PRId64
+                    " is at %.9g s, after one at %.9g s; a film needs times that never decrease",
                     movie->first + k, times[k], times[k - 1]);
             return CLI_BAD_FILE;
         }
@@ -203,33 +203,22 @@ static CliStatus draw(Movie *movie, const Shown *shown) {
 
 // What was seen of a film before it is drawn.
 typedef struct Seen {
-    FilExtent some, one; // of some frames, and of the frame at hand
-    CliReach reach;      // of all
-    int64_t last;        // frame; -1: none
+    CliSeen of;
+    int64_t last; // frame; -1: none
 } Seen;
 
 // Look at a frame, once; `sample`: it also tells where to look from.
 static CliStatus look_at(Movie *movie, Seen *seen, int64_t index, bool sample) {
-    const FilResultDef *def = fil_result_def(movie->result);
     FilFrame frame;
     FilError error;
     if (index <= seen->last) {
         return CLI_FINE;
     }
     seen->last = index;
-    seen->one.count = 0;
     if (fil_result_read(movie->result, index, &frame, &error) != FIL_OK) {
         return say_error(&error);
     }
-    const CliStatus status = cli_picture_look(&movie->use, &seen->one, def, &frame, 1);
-    if (status != CLI_FINE) {
-        return status;
-    }
-    cli_reach_add(&seen->reach, &seen->one);
-    if (sample && fil_extent_add(&seen->some, def, &frame, LOOK_STRIDE, &error) != FIL_OK) {
-        return say_error(&error);
-    }
-    return CLI_FINE;
+    return cli_seen_add(&seen->of, &movie->use, fil_result_def(movie->result), &frame, sample);
 }
 
 static CliStatus look_at_all(Movie *movie, Seen *seen) {
@@ -254,20 +243,12 @@ static CliStatus look_at_all(Movie *movie, Seen *seen) {
 }
 
 static CliStatus look_ahead(Movie *movie) {
-    Seen seen = {.last = -1};
-    FilError error;
-    cli_reach_make(&seen.reach);
+    Seen seen = {.of = cli_seen_make(), .last = -1};
     CliStatus status = look_at_all(movie, &seen);
-    if (status == CLI_FINE && !cli_reach_give(&seen.reach, &seen.some)) {
-        cli_say("there is not enough memory");
-        status = CLI_BAD_FILE;
+    if (status == CLI_FINE) {
+        status = cli_seen_fit(&seen.of, &movie->use);
     }
-    if (status == CLI_FINE && fil_render_fit(&movie->use, &seen.some, &error) != FIL_OK) {
-        (void)say_error(&error);
-        status = CLI_BAD_COMMAND;
-    }
-    fil_extent_destroy(&seen.some);
-    fil_extent_destroy(&seen.one);
+    cli_seen_free(&seen.of);
     return status;
 }
 
@@ -379,9 +360,11 @@ static CliStatus choose_way(Movie *movie) {
     if (status == CLI_FINE) {
         (void)printf("%" PRId64 " picture%s, %.3g s -> %s\n", movie->count,
                      movie->count == 1 ? "" : "s", (double)movie->count / options->fps, folder);
+        cli_picture_say_camera(&movie->use);
     }
     if (status == CLI_FINE && known && !fil_film_is_known(folder)) {
-        cli_say("there is no ffmpeg here, so the pictures were kept; where there is one: ffmpeg "
+        cli_say("ffmpeg was not found, so only the pictures were written; this command makes the "
+                "film: ffmpeg "
                 "-framerate %g -i '%s/frame-%%05d.png' -vf 'pad=ceil(iw/2)*2:ceil(ih/2)*2' "
                 "-pix_fmt yuv420p '%s'",
                 options->fps, folder, out);
@@ -393,7 +376,7 @@ static CliStatus choose_way(Movie *movie) {
 
 static CliStatus check_options(const Options *options) {
     if (options->out == NULL) {
-        cli_say("where does the film go? -o FILE.mp4");
+        cli_say("where should the film go? -o FILE.mp4");
         return CLI_BAD_COMMAND;
     }
     const char *slash = strrchr(options->out, '/');
@@ -473,10 +456,12 @@ const CliVerb cli_movie = {
     .summary = "draw a run as a film",
     .description =
         "Ray-traces a run and has ffmpeg make a film of it: .mp4, .webm or .gif. Without ffmpeg, "
-        "or with a folder as FILE, the pictures are written as PNG files. Camera and scale stay "
-        "as they are for the whole film, and all of it is in view. Pictures between frames show "
-        "what lies between them: "
-        "slow films move smoothly.",
+        "or with a folder as FILE, the pictures are written as PNG files. One camera and one "
+        "colour "
+        "scale hold for the whole film; without --camera all of it is in view, and Filum prints "
+        "the "
+        "camera that it chose. Pictures between two frames are interpolated: slow films move "
+        "smoothly.",
     .examples = "filum movie runs/knot -o knot.mp4\tas fast as it happened\n"
                 "filum movie runs/knot --speed 0.25 --size 640x360 -o knot.gif\tslowly, and small\n"
                 "filum movie runs/knot --every 10 -o pictures\ta folder of PNG files",

@@ -1,4 +1,4 @@
-// cmd_plot.c - filum plot: what a run says over time, as a picture or as numbers.
+// cmd_plot.c - filum plot: a quantity of a run over time, as a picture or as numbers.
 #define _POSIX_C_SOURCE 200809L // NOLINT(bugprone-reserved-identifier)
 #include "chart.h"
 #include "files.h"
@@ -178,11 +178,11 @@ static const char *name_quantity(int k) {
 const CliVerb cli_plot = {
     .name = "plot",
     .operands = "RUN QUANTITY",
-    .summary = "what a run says over time, as a picture",
-    .description = "Draws a quantity of a run over time: energy, contacts, iterations, residual, "
-                   "penetration, dissipated, seconds or reaction (of what holds "
-                   "the ends of rods). A name that ends in .csv gives the "
-                   "numbers. A run may still be going on.",
+    .summary = "plot a quantity of a run over time",
+    .description =
+        "Plots a quantity of a run over time: energy, contacts, iterations, residual, penetration, "
+        "dissipated, seconds, or reaction (the forces that hold the ends of rods). "
+        "A file name that ends in .csv gives the numbers. The run may still be going on.",
     .examples = "filum plot runs/knot energy\tenergy.svg\n"
                 "filum plot runs/knot residual -o residual.csv\tthe numbers",
     .options = option_table,

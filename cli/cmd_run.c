@@ -42,18 +42,20 @@ static const CliOption option_table[] = {
     CLI_OPTION_REAL("until", "T", until, 0.0, HUGE_VAL,
                     "run until T seconds; default 0, the scene's duration"),
     CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
-                     "threads; default 0, as many as the machine offers; results do not depend"),
-    CLI_OPTION_FLAG("resume", resume, "go on from the last checkpoint, bit for bit"),
+                     "threads; default 0, all cores; any number gives the same results"),
+    CLI_OPTION_FLAG(
+        "resume", resume,
+        "continue from the last checkpoint; the result has the same bits as an unbroken run"),
     CLI_OPTION_FLAG("force", force, "replace the run that the folder holds"),
     CLI_OPTION_FLAG("strict", strict,
-                    "status 1 when a step did not converge, or overlaps too deep"),
+                    "status 1 when a step does not converge, leaves deep overlaps, or slows rods"),
     CLI_OPTION_FLAG("json", json, "the summary as one JSON object"),
     CLI_OPTION_FLAG("live", live, "serve the running world to a browser; prints the URL"),
     CLI_OPTION_COUNT("port", "N", port, 0, 65535,
                      "with --live: port of 127.0.0.1; default 0, any free one"),
     CLI_OPTION_FLAG("paused", paused, "with --live: begin paused"),
     CLI_OPTION_REAL("speed", "X", speed, 0.0, 1e6,
-                    "with --live: seconds of the world by second; default 1, 0 as fast as it goes"),
+                    "with --live: simulated seconds per second; default 1; 0: as fast as possible"),
     CLI_OPTION_LIST("set", "PATH=VALUE", set, CLI_SCENE_SET),
 };
 
@@ -122,12 +124,12 @@ static void warn_step(Run *run, const FilStepInfo *info) {
     if (run->warning_count < LOGGED_WARNINGS) {
         note(
             run,
-            "warning: step %" PRId64 " at %g s: %s, residual %.2e, %d pairs not mended, %d overlap "
-            "by more than a fifth of a radius, %d rods lost motion",
+            "warning: step %" PRId64 " at %g s: %s, residual %.2e, %d pairs tunnelled, %d overlaps "
+            "deeper than a fifth of a radius, %d bodies slowed",
             run->step, fil_world_time(fil_stage_world(run->stage)), fil_outcome_name(info->outcome),
             info->residual.scaled, info->missed_count, info->pressed_count, info->slowed_count);
     } else if (run->warning_count == LOGGED_WARNINGS) {
-        note(run, "further warnings are only counted");
+        note(run, "further warnings of steps are counted, not written");
     }
     run->warning_count++;
 }
@@ -169,7 +171,7 @@ static void print_word(FILE *out, const char *word) {
 }
 
 static void say_resume(const Run *run) {
-    (void)fputs("filum: go on with: filum run ", stderr);
+    (void)fputs("filum: resume with: filum run ", stderr);
     print_word(stderr, run->path);
     (void)fputs(" --out ", stderr);
     print_word(stderr, run->folder);
@@ -571,7 +573,7 @@ static CliStatus resume(Run *run) {
     if (status != FIL_OK) {
         return fail(run, &error, CLI_BAD_FILE);
     }
-    note(run, "goes on after step %" PRId64 ", %" PRId64 " frames", run->step, run->frame_count);
+    note(run, "resumes after step %" PRId64 ", %" PRId64 " frames", run->step, run->frame_count);
     const CliStatus resumed = resume_result(run);
     return resumed == CLI_FINE && !has_scene(run) ? write_scene(run) : resumed;
 }
@@ -593,7 +595,7 @@ static CliStatus fail_step(Run *run, FilStatus status, const FilError *error) {
         note(run, "step %" PRId64 " failed: %s", run->step + 1, error->text);
     }
     clear_line(run);
-    cli_say("%s; the world is paused as it was before this step", error->text);
+    cli_say("%s; the world is paused in the state before this step", error->text);
     cli_live_fail(&run->session, run->stage, error->text);
     return CLI_FINE;
 }
@@ -630,7 +632,7 @@ static CliStatus take_step(Run *run) {
 // A run that is watched has come to the end of its scene: it is saved, and waits.
 static CliStatus reach_end(Run *run) {
     clear_line(run);
-    cli_say("the end of the scene is reached; go on in the browser, or end with Ctrl-C");
+    cli_say("the scene has ended; go on in the browser, or end the run with Ctrl-C");
     note(run, "the end of the scene is reached after step %" PRId64, run->step);
     const CliStatus status = save_checkpoint(run);
     cli_live_reach_end(&run->session, run->stage);
@@ -717,13 +719,13 @@ static CliStatus finish(Run *run, CliStatus status) {
     }
     note(run,
          "%s after step %" PRId64 ": %" PRId64 " frames, %" PRId64 " steps not converged, "
-         "%" PRId64 " pairs not mended, worst residual %.2e",
+         "%" PRId64 " pairs tunnelled, worst residual %.2e",
          interrupted ? "stopped" : "done", run->step, run->frame_count, run->totals.unconverged,
          run->totals.missed, run->totals.residual);
     print_summary(run, interrupted);
     if (fil_stage_unsettled_count(run->stage) > 0) {
         const int unsettled = fil_stage_unsettled_count(run->stage);
-        cli_say("warning: %d rod%s found no equilibrium to start from (see %s)", unsettled,
+        cli_say("warning: no equilibrium was found for %d rod%s to start from (see %s)", unsettled,
                 cli_plural(unsettled), run->log_path);
     }
     if (run->totals.unconverged > 0) {
@@ -731,18 +733,19 @@ static CliStatus finish(Run *run, CliStatus status) {
                 cli_plural(run->totals.unconverged), run->log_path);
     }
     if (run->totals.missed > 0) {
-        cli_say("%" PRId64 " pair%s passed through each other, which shorter steps did not mend "
-                "(see %s)",
+        cli_say("%" PRId64 " pair%s passed through each other (tunnelling); substeps did not "
+                "prevent it (see %s)",
                 run->totals.missed, run->totals.missed == 1 ? " of pieces" : "s of pieces",
                 run->log_path);
     }
     if (run->totals.pressed > 0) {
-        cli_say("warning: %" PRId64 " step%s left overlaps beyond a fifth of a radius (see %s)",
+        cli_say("warning: %" PRId64
+                " step%s left overlaps deeper than a fifth of a radius (see %s)",
                 run->totals.pressed, cli_plural(run->totals.pressed), run->log_path);
     }
     if (run->totals.slowed > 0) {
-        cli_say("warning: rods lost motion in %" PRId64 " step%s, too violent to be followed; "
-                "shorter steps may help (see %s)",
+        cli_say("warning: bodies were slowed in %" PRId64 " step%s that were too violent for their "
+                "length; shorter steps may help (see %s)",
                 run->totals.slowed, cli_plural(run->totals.slowed), run->log_path);
     }
     if (interrupted) {
@@ -917,25 +920,24 @@ const CliVerb cli_run = {
     .summary = "run a scene in time",
     .description =
         "Runs a scene and writes a run folder: scene.json (a copy), run.json (version, options), "
-        "log.txt, result.h5 (the motion, readable while it grows) and a checkpoint. Ctrl-C "
-        "takes "
-        "the step in hand back, saves and says how to go on; after a crash --resume goes on from "
-        "the last "
-        "checkpoint. Either way the result has the same bits as one made in one go.\n"
-        "Steps that did not converge are counted and told; with --strict they give status 1. What "
-        "passed through something else and was not mended gives status 1 always. A world that "
-        "explodes (its numbers are not finite, or it has more energy than it would have at 1e6 "
-        "m/s) "
-        "ends the run with status 1; the frames before that are kept.\n"
-        "With --live the world can be watched in a browser while it runs, paused, stepped, pulled "
-        "at, and given another gravity, wind or friction; every such change is kept in the "
-        "checkpoint, so that --resume goes on to the bit. A step that fails, and the end of the "
-        "scene, pause it: it can go on, beyond the end too. Ctrl-C saves and ends it as ever; so "
-        "does the viewer's End, with status 0.",
+        "log.txt, result.h5 (the motion, readable while it grows) and a checkpoint. "
+        "Ctrl-C discards the step in progress, saves, and prints the command that resumes the run. "
+        "After a crash, --resume continues from the last checkpoint. "
+        "Either way the result has the same bits as an unbroken run.\n"
+        "Steps that do not converge are counted; with --strict they give status 1. Tunnelling "
+        "(things that passed through each other in spite of substeps) always gives status 1. "
+        "A run ends with status 1 when the world explodes: a number is not finite, or there is "
+        "more energy than at 1e6 m/s. The frames before that are kept.\n"
+        "With --live a browser shows the world while it runs. There it can be paused, stepped and "
+        "pulled at, and gravity, wind and friction can be changed. "
+        "The checkpoint keeps every change, so that --resume reproduces them. The world pauses "
+        "when a step fails and at the end of the scene; from either it can go on. "
+        "Ctrl-C saves and ends the run; End in the viewer does the same, with status 0.",
     .examples = "filum run scene.json\tinto runs/scene\n"
-                "filum run scene.json --until 0.5 --set friction[0].mu=0\ta part of it, changed\n"
+                "filum run scene.json --until 0.5 --set friction[0].mu=0\tonly half a second of "
+                "it, without friction\n"
                 "filum run scene.json --live\tin a browser, in real time\n"
-                "filum run scene.json --resume\tgo on after Ctrl-C or a crash",
+                "filum run scene.json --resume\tcontinue after Ctrl-C or a crash",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_run,

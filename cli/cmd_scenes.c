@@ -65,9 +65,9 @@ const CliVerb cli_scenes = {
     .operands = "",
     .summary = "list the scenes that come with Filum",
     .description =
-        "Lists the scenes that the program carries: name, rods, bodies, and what to look "
-        "at. filum new NAME writes one, to run or to change.",
-    .examples = "filum scenes\twhat there is",
+        "Lists the scenes built into the program: name, rods, bodies, and what to watch for. filum "
+        "new NAME writes one to a file.",
+    .examples = "filum scenes\tall of them",
     .options = option_table,
     .option_count = sizeof option_table / sizeof *option_table,
     .run = run_scenes,

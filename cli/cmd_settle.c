@@ -21,10 +21,9 @@ typedef struct Options {
 static const CliOption option_table[] = {
     CLI_OPTION_TEXT("out", "DIR", out, "the folder of the result; default runs/NAME-settled"),
     CLI_OPTION_REAL("tol", "TOL", tol, 1e-300, 1.0,
-                    "what may be left of the accelerations, relative to gravity; default 1e-6"),
-    CLI_OPTION_COUNT("max-steps", "N", max_steps, 1, INT_MAX, "stop after N; default 10000"),
-    CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
-                     "threads; default 0, as many as the machine offers"),
+                    "largest acceleration left, relative to gravity; default 1e-6"),
+    CLI_OPTION_COUNT("max-steps", "N", max_steps, 1, INT_MAX, "stop after N steps; default 10000"),
+    CLI_OPTION_COUNT("threads", "N", threads, 0, 4096, "threads; default 0, all cores"),
     CLI_OPTION_FLAG("force", force, "replace the result that the folder holds"),
     CLI_OPTION_FLAG("json", json, "one JSON object, not a sentence"),
     CLI_OPTION_LIST("set", "PATH=VALUE", set, CLI_SCENE_SET),
@@ -216,12 +215,12 @@ static CliStatus run_settle(const CliVerb *verb, int argc, char **argv) {
 const CliVerb cli_settle = {
     .name = "settle",
     .operands = "SCENE",
-    .summary = "bring a scene to rest: its equilibrium with friction",
-    .description =
-        "Finds the equilibrium with friction that a scene comes to from its start, every contact "
-        "inside its cone, and writes it as a result of one frame. Time does not move: ends and "
-        "obstacles that are driven stay where they are at time 0, and only events of time 0 count. "
-        "Status 1 when what is left of the accelerations is above --tol.",
+    .summary = "find the equilibrium of a scene, with friction",
+    .description = "Starts from the scene as it is written and finds an equilibrium with friction: "
+                   "nothing moves, and every contact force lies inside its cone. "
+                   "Writes it as a result of one frame. Time stays at 0: prescribed motions of "
+                   "ends and obstacles stay at their start, and only events at time 0 apply. "
+                   "Status 1 when an acceleration above --tol is left.",
     .examples = "filum settle scene.json\tinto runs/scene-settled\n"
                 "filum settle scene.json --set friction[0].mu=0.1 --json\tfor a script",
     .options = option_table,

@@ -44,17 +44,16 @@ static const CliOption option_table[] = {
     CLI_OPTION_COUNT("facets", "N", facets, FIL_FACET_MIN, FIL_FACET_MAX,
                      "sides of the pyramid of linearised; default 8"),
     CLI_OPTION_REAL("tol", "TOL", tol, 0.0, 1.0,
-                    "both residuals, scaled and natural, must get below; default 1e-8"),
+                    "tolerance of both residuals, scaled and natural; default 1e-8"),
     CLI_OPTION_COUNT("max-iterations", "N", max_iterations, 0, INT_MAX,
-                     "stop a solve after N; default 0, the solver's own limit"),
+                     "stop a solve after N iterations; default 0, the solver's own limit"),
     CLI_OPTION_REAL("max-seconds", "S", max_seconds, 0.0, HUGE_VAL,
                     "stop a solve after S seconds; default 0, no limit"),
-    CLI_OPTION_COUNT("threads", "N", threads, 0, 4096,
-                     "threads; default 0, as many as the machine offers"),
+    CLI_OPTION_COUNT("threads", "N", threads, 0, 4096, "threads; default 0, all cores"),
     CLI_OPTION_FLAG("json", json, "one JSON object a line, not a table"),
     CLI_OPTION_TEXT("out", "DIR", out, "write DIR/NAME.hdf5: the problem with its solution"),
     CLI_OPTION_FLAG("force", force, "let --out replace files"),
-    CLI_OPTION_FLAG("quiet", quiet, "no progress; errors are still said"),
+    CLI_OPTION_FLAG("quiet", quiet, "no progress; errors are still printed"),
 };
 
 // ------------------------------------------------------------------------------------------
@@ -404,14 +403,16 @@ const CliVerb cli_solve = {
     .operands = "FILE...",
     .summary = "solve friction problems in FCLIB's HDF5 format",
     .description =
-        "Solve contact problems with exact Coulomb friction, read from FCLIB's HDF5 files, in "
-        "local or global form. A folder stands for all *.hdf5 files in it.\n"
-        "\n"
-        "Every file gives one row on standard output: contacts, degrees of freedom (where the file "
-        "tells), outcome (converged, stalled, no-solution, limit), iterations, residuals (natural: "
-        "|r - P(r - u~)| / |b|; scaled: the same in velocities, free of units; alart-curnier: half "
-        "the square of the Alart-Curnier function), calls of the fail-safe, and seconds from the "
-        "problem in memory to the solution.",
+        "Solves contact problems with exact Coulomb friction, read from FCLIB's HDF5 files, in "
+        "local "
+        "or global form. A folder stands for all *.hdf5 files in it.\n\n"
+        "Prints one row per file: contacts, degrees of freedom (where the file has them), outcome "
+        "(converged, stalled, no-solution, limit), iterations, residuals, calls of the fail-safe, "
+        "and "
+        "seconds from the problem in memory to the solution. The residuals are natural: |r - P(r - "
+        "u~)| / |b|; scaled: the same in velocities, free of units; alart-curnier: half the square "
+        "of "
+        "the Alart-Curnier function.",
     .examples = "filum solve box.hdf5\tsolve one problem\n"
                 "filum solve problems/ --json > results.jsonl\tall problems of a folder, for a "
                 "script\n"

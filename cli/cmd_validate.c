@@ -190,12 +190,11 @@ const CliVerb cli_validate = {
     .operands = "[GROUP...]",
     .summary = "check the physics against closed forms and published values",
     .description =
-        "Runs the list of cases that Filum is checked against and prints, for each, what is "
-        "expected, what it got, the error and the error allowed. Groups: rods, "
-        "contact. A row marked (comparator) shows what an approximation of others does, and must "
-        "be "
-        "at least what is expected.\n"
-        "The exit status is 1 when a case fails.",
+        "Runs the validation cases and prints, for each, the expected value, Filum's value, the "
+        "error "
+        "and the largest error allowed. Groups: rods, contact. Rows marked (comparator) show an "
+        "approximation that other codes make: it must be off by at least the expected value.\n"
+        "Status 1 when a case fails.",
     .examples = "filum validate\tevery case\n"
                 "filum validate rods --json\tone object a line, for scripts\n"
                 "filum validate contact --part capstan\tsome cases of a group",

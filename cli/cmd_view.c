@@ -41,7 +41,7 @@ static CliStatus serve(FilRunSource *run, const Options *options) {
         if (state.note[0] != '\0') {
             cli_say("%s", state.note);
         }
-        cli_say("open it in a browser on this machine; Ctrl-C ends");
+        cli_say_how_to_open(server, "Ctrl-C ends");
     }
     while (status == CLI_FINE && !cli_is_interrupted()) {
         const struct timespec nap = {.tv_nsec = 50000000};
@@ -102,11 +102,13 @@ const CliVerb cli_view = {
     .summary = "look at a run in a browser",
     .description =
         "Serves a run folder, or a result file, and prints the URL to open in a browser on this "
-        "machine. A run that is being written grows while it is looked at; one that ends before "
-        "its "
-        "time is told. The server listens on "
-        "127.0.0.1 alone and answers only to whoever has the URL, which is another one every time. "
-        "Ctrl-C ends it, with status 0.",
+        "machine. "
+        "A run that is still being written grows while it is shown; the page says so when a run "
+        "ended early. "
+        "The server listens on 127.0.0.1 only, and the URL holds a secret that is new every time. "
+        "To look from another machine, open a tunnel there with ssh -L 8080:127.0.0.1:PORT "
+        "USER@MACHINE, then the URL with port 8080. "
+        "Ctrl-C ends the server, with status 0.",
     .examples = "filum view runs/scene\tuntil Ctrl-C\n"
                 "filum view runs/scene --port 8080\tthe same port every time",
     .options = option_table,

@@ -82,15 +82,15 @@ void cli_help_verb(const CliVerb *verb) {
 }
 
 static const char *const start_lines[][2] = {
-    {"filum demo", "pictures of hair and of hard problems"},
-    {"filum scenes", "what comes with it: knots, hair, ribbons"},
-    {"filum new knot", "knot.json, a scene to read and change"},
-    {"filum run knot.json", "simulate it, into the folder runs/knot"},
-    {"filum view runs/knot", "look at it in the browser"},
-    {"filum run knot.json --live", "take hold of it there while it runs"},
-    {"filum movie runs/knot -o knot.mp4", "or render, plot, export to USD, glTF, VTK"},
-    {"filum solve FILE.hdf5", "a friction problem alone, from FCLIB"},
-    {"filum help", "all verbs; filum help run: one of them"},
+    {"filum demo", "solve hard problems, draw pictures"},
+    {"filum scenes", "list the scenes: knots, hair, ribbons"},
+    {"filum new knot", "write knot.json, a scene to edit"},
+    {"filum run knot.json", "simulate it into the folder runs/knot"},
+    {"filum view runs/knot", "show it in the browser"},
+    {"filum run knot.json --live", "pull at it while it runs"},
+    {"filum movie runs/knot -o knot.mp4", "or render, plot, export"},
+    {"filum solve FILE.hdf5", "solve a friction problem of FCLIB"},
+    {"filum help", "list all verbs; filum help run: one verb"},
 };
 
 void cli_help_start(FILE *out) {
@@ -110,12 +110,12 @@ void cli_help(void) {
     for (int k = 0; k < count; k++) {
         (void)printf("  %-*s%s\n", TEXT_COLUMN - 2, verbs[k]->name, verbs[k]->summary);
     }
-    (void)printf("  %-*s%s\n", TEXT_COLUMN - 2, "help [VERB]", "this text, or that of a verb");
+    (void)printf("  %-*s%s\n", TEXT_COLUMN - 2, "help [VERB]", "this text, or the help of a verb");
     (void)puts("\noptions:");
     (void)printf("  %-*s%s\n", TEXT_COLUMN - 2, "--help", "this text");
     (void)printf("  %-*s%s\n", TEXT_COLUMN - 2, "--version",
                  "version, build, threads and libraries");
-    (void)puts("\nto begin with (filum help VERB has more):");
+    (void)puts("\nfirst steps (filum help VERB has more):");
     for (size_t k = 0; k < sizeof start_lines / sizeof *start_lines; k++) {
         (void)printf("  %-35s%s\n", start_lines[k][0], start_lines[k][1]);
     }
@@ -173,9 +173,8 @@ void cli_help_man(void) {
     (void)printf(".TH FILUM 1 \"\" \"filum %s\"\n.SH NAME\nfilum \\- elastic rods, and contact "
                  "with exact Coulomb friction\n.SH SYNOPSIS\n.B filum\nVERB [operands] [options]\n",
                  fil_version());
-    (void)puts(
-        ".SH DESCRIPTION\nResults go to standard output, messages to standard error. No file "
-        "is overwritten unless you ask for it.");
+    (void)puts(".SH DESCRIPTION\nResults go to stdout, messages to stderr. No file "
+               "is overwritten unless you ask for it.");
     int count = 0;
     const CliVerb *const *verbs = cli_verbs(&count);
     for (int k = 0; k < count; k++) {

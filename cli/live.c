@@ -28,6 +28,13 @@ CliStatus cli_say_url(const FilServer *server, bool json) {
     return cli_flush();
 }
 
+void cli_say_how_to_open(const FilServer *server, const char *end) {
+    const int port = fil_server_port(server);
+    cli_say("open it in a browser on this machine, or on another one after ssh -L "
+            "%d:127.0.0.1:%d USER@THIS-MACHINE; %s",
+            port, port, end);
+}
+
 CliStatus cli_live_start(CliLive *live, const FilScene *scene, FilRecorder *recorder, int port) {
     FilError error;
     FilFrame frame;
@@ -130,16 +137,16 @@ static void tell(CliLive *live, FilStage *stage) {
                               .until = live->until,
                               .error = live->error[0] != '\0' ? live->error : live->trouble,
                               .note = live->ended ? "The run has ended, and is saved."
-                                      : at_end    ? "The end of the scene is reached, and saved. "
-                                                    "Go on to see what comes after it."
-                                                  : NULL};
+                                      : at_end ? "The scene has ended, and the run is saved. Press "
+                                                 "Go on to continue beyond its end."
+                                               : NULL};
     live->shown = cli_clock();
     fil_live_publish(live->live, fil_stage_world(stage), &news);
 }
 
 void cli_live_fail(CliLive *live, FilStage *stage, const char *why) {
     (void)snprintf(live->trouble, sizeof live->trouble,
-                   "%.240s. The world is paused as it was before this step: take back what was too "
+                   "%.240s. The world is paused in the state before this step: undo what was too "
                    "much for it, then go on.",
                    why);
     set_running(live, false, fil_stage_world(stage));
@@ -175,7 +182,7 @@ CliStatus cli_live_announce(CliLive *live, FilStage *stage, FilRecorder *recorde
     tell(live, stage);
     const CliStatus status = cli_say_url(live->server, json);
     if (status == CLI_FINE) {
-        cli_say("open it in a browser on this machine; Ctrl-C saves and ends");
+        cli_say_how_to_open(live->server, "Ctrl-C saves and ends");
     }
     return status;
 }

@@ -54,6 +54,9 @@ void cli_live_stop(CliLive *live);
 /// Print where the server is, on stdout.
 CliStatus cli_say_url(const FilServer *server, bool json);
 
+/// Say how to open that URL, here and from another machine, and what ends the program.
+void cli_say_how_to_open(const FilServer *server, const char *end);
+
 /// The page of the viewer, or one that says why it is not here.
 extern const unsigned char cli_page[];
 extern const size_t cli_page_size;

@@ -111,12 +111,70 @@ CliStatus cli_picture_look(FilRenderOptions *options, FilExtent *extent, const F
     }
     const FilField field = (FilField)options->colour;
     if (!fil_field_is_known(field, frame)) {
-        cli_say("the run does not hold %s; runs of older versions do not record it",
+        cli_say("the run does not contain %s; it was written before Filum recorded it",
                 fil_field_name(field));
         return CLI_BAD_FILE;
     }
     return widen_scale(options, def, frame);
 }
+
+CliStatus cli_picture_fit(FilRenderOptions *options, const FilExtent *extent) {
+    FilError error;
+    if (fil_render_fit(options, extent, &error) != FIL_OK) {
+        cli_say("%s", error.text);
+        return CLI_BAD_COMMAND;
+    }
+    return CLI_FINE;
+}
+
+void cli_picture_say_camera(const FilRenderOptions *options) {
+    char text[FIL_CAMERA_TEXT];
+    if (!options->camera.has_eye || !options->camera.has_target) {
+        fil_camera_write(&options->camera, text);
+        cli_say("drawn with --camera \"%s\"", text);
+    }
+}
+
+// --- several frames ------------------------------------------------------------------------------
+
+enum { LOOK_STRIDE = 4 }; // of the points that tell where to look from
+
+CliSeen cli_seen_make(void) {
+    CliSeen seen = {.some = {.balls = NULL}};
+    cli_reach_make(&seen.reach);
+    return seen;
+}
+
+void cli_seen_free(CliSeen *seen) {
+    fil_extent_destroy(&seen->some);
+    fil_extent_destroy(&seen->one);
+}
+
+CliStatus cli_seen_add(CliSeen *seen, FilRenderOptions *options, const FilResultDef *def,
+                       const FilFrame *frame, bool sample) {
+    FilError error;
+    seen->one.count = 0;
+    const CliStatus status = cli_picture_look(options, &seen->one, def, frame, 1);
+    if (status != CLI_FINE) {
+        return status;
+    }
+    cli_reach_add(&seen->reach, &seen->one);
+    if (sample && fil_extent_add(&seen->some, def, frame, LOOK_STRIDE, &error) != FIL_OK) {
+        cli_say("%s", error.text);
+        return CLI_BAD_FILE;
+    }
+    return CLI_FINE;
+}
+
+CliStatus cli_seen_fit(CliSeen *seen, FilRenderOptions *options) {
+    if (!cli_reach_give(&seen->reach, &seen->some)) {
+        cli_say("there is not enough memory");
+        return CLI_BAD_FILE;
+    }
+    return cli_picture_fit(options, &seen->some);
+}
+
+// --- runs ----------------------------------------------------------------------------------------
 
 CliStatus cli_picture_open(const char *run, FilResult **out, int64_t *frame_count) {
     cli_catch_interrupt();

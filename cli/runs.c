@@ -285,6 +285,25 @@ CliStatus cli_totals_read(CliTotals *totals, FilResult *result, int64_t count) {
     return CLI_FINE;
 }
 
+// How many steps were not as they should be, and why.
+static void print_trouble(const CliTotals *totals, FILE *out) {
+    const long long all = (long long)totals->steps;
+    (void)fprintf(out, "  not converged: %lld of %lld steps\n", (long long)totals->unconverged,
+                  all);
+    const int64_t whole = totals->steps - totals->halved;
+    (void)fprintf(out, "  substepped: %lld of %lld steps", (long long)totals->halved, all);
+    if (totals->halved > 0) {
+        (void)fprintf(out, ", in %lld substeps", (long long)(totals->substeps - whole));
+    }
+    (void)fputc('\n', out);
+    (void)fprintf(out, "  tunnelling: %lld pairs found and solved again, %lld not prevented\n",
+                  (long long)totals->added, (long long)totals->missed);
+    (void)fprintf(out, "  overlaps deeper than a fifth of a radius: in %lld of %lld steps\n",
+                  (long long)totals->pressed, all);
+    (void)fprintf(out, "  bodies slowed because the step was too violent: in %lld of %lld steps\n",
+                  (long long)totals->slowed, all);
+}
+
 void cli_totals_print(const CliTotals *totals, FILE *out) {
     const double total = fmax(totals->seconds.total, 1e-9);
     const double steps = fmax((double)totals->steps, 1.0);
@@ -302,18 +321,7 @@ void cli_totals_print(const CliTotals *totals, FILE *out) {
                   totals->residual_time);
     (void)fprintf(out, "  deepest overlap %.2g m; friction took %.3g J\n", totals->penetration,
                   totals->dissipated);
-    (void)fprintf(out, "  steps that did not converge: %lld\n", (long long)totals->unconverged);
-    const int64_t whole = totals->steps - totals->halved;
-    (void)fprintf(out, "  steps done in parts: %lld", (long long)totals->halved);
-    if (totals->halved > 0) {
-        (void)fprintf(out, ", in %lld parts", (long long)(totals->substeps - whole));
-    }
-    (void)fputc('\n', out);
-    (void)fprintf(out, "  pairs found by the swept check: %lld; not mended: %lld\n",
-                  (long long)totals->added, (long long)totals->missed);
-    (void)fprintf(out, "  steps with overlaps beyond a fifth of a radius: %lld\n",
-                  (long long)totals->pressed);
-    (void)fprintf(out, "  steps in which rods lost motion: %lld\n", (long long)totals->slowed);
+    print_trouble(totals, out);
 }
 
 void cli_totals_print_json(const CliTotals *totals) {

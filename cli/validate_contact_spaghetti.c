@@ -1,16 +1,16 @@
 // validate_contact_spaghetti.c - 31 spaghetti: three kinds of friction, three outcomes.
 //
-// The scene spaghetti-31 (Daviet, Bertails-Descoubes and Boissieux, ACM TOG 30(6), 2011): a bundle
-// falls on a plate. Without friction it spreads out on the plate, in one layer; with friction on
-// the plate alone it is a low stack; with friction everywhere it is a higher stack that lies
-// perfectly still. As numbers, at the end: spread, the standard deviation of the rods' middles
-// across them; height, that of the highest; and their fastest speed. Rods of 4 elements and one
-// capsule each, steps of 4 ms, dropped from 1.5 cm: the scene itself is finer.
+// The scene spaghetti-31 (Daviet, Bertails-Descoubes and Boissieux, ACM TOG 30(6), 2011): they fall
+// on a plate, nearly side by side. Without friction they spread out in all directions and slide on;
+// with friction on the plate alone they are a low stack; with friction everywhere a higher stack
+// that lies perfectly still. As numbers, at the end: spread, the standard deviation of the rods'
+// middles across them; height, that of the highest; and their fastest speed. Rods of 4 elements and
+// one capsule each, steps of 4 ms, dropped from 1.5 cm: the scene itself is finer.
 #include "validate_contact.h"
 
 #include <math.h>
 
-enum { RODS = 31, STEPS = 125 };
+enum { RODS = 31, STEPS = 300 };
 
 typedef struct Outcome {
     double spread, height, speed; // m, m, m/s
@@ -34,10 +34,10 @@ static Outcome look_at(const Trial *t) {
 }
 
 static bool drop(Trial *t, const char *rods, const char *plate, Outcome *outcome) {
-    const char *changes[] = {"bundles[0].rod.elements=4",
-                             "bundles[0].rod.contact_pieces=1",
-                             "bundles[0].rod.damping=10 ms",
-                             "bundles[0].rod.root.at=[0, 0, 0.015]",
+    const char *changes[] = {"piles[0].rod.elements=4",
+                             "piles[0].rod.contact_pieces=1",
+                             "piles[0].rod.damping=10 ms",
+                             "piles[0].rod.root.at=[0, 0, 0.015]",
                              "step=4 ms",
                              rods,
                              plate};
@@ -61,8 +61,8 @@ void validate_contact_spaghetti(Validation *v) {
             return;
         }
     }
-    validate_ratio(v, "spaghetti, mu 0: height of the only layer (m)", "chain", 4, 1e-3,
-                   none.height, 0.01);
+    validate_above(v, "spaghetti: height with plate and without", "chain", 4, 1.3,
+                   plate.height / none.height);
     validate_above(v, "spaghetti, mu 0: they slide on at (m/s)", "chain", 4, 0.1, none.speed);
     validate_above(v, "spaghetti: spread without and with plate", "chain", 4, 3.0,
                    none.spread / plate.spread);
@@ -71,5 +71,5 @@ void validate_contact_spaghetti(Validation *v) {
                    plate.spread / all.spread);
     validate_above(v, "spaghetti: height with all and with plate", "chain", 4, 1.2,
                    all.height / plate.height);
-    validate_below(v, "spaghetti, mu everywhere: rest (m/s)", "chain", 4, all.speed, 1e-8);
+    validate_below(v, "spaghetti, mu everywhere: rest (m/s)", "chain", 4, all.speed, 1e-7);
 }

@@ -4,6 +4,7 @@
 import json
 import math
 import os
+import re
 import resource
 import shutil
 import signal
@@ -146,6 +147,57 @@ def frames_are_chosen_by_number_and_by_time():
     fails(2, "the run has 11 frames, 0 to 10", "render", "run", "-o", "y.png", "--frame", "11")
     fails(2, "the run has 11 frames up to 0.02 s", "render", "run", "-o", "y.png", "--time", "1")
     fails(2, "give one of them", "render", "run", "-o", "y.png", "--time", "0", "--frame", "1")
+
+
+def camera_of(done):
+    """The camera that was printed."""
+    found = re.findall(r'^filum: drawn with --camera "(.*)"$', done.err, re.MULTILINE)
+    assert len(found) == 1, done.err
+    return found[0]
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def the_camera_that_was_chosen_draws_the_same_again():
+    make_run()
+    small = ("--size", "96x54", "--samples", "1")
+    for words in ((), ("--camera", "from=0,-1,0.2 zoom=2"), ("--camera", "target=0.1,0,0.05 fov=50")):
+        camera = camera_of(works("render", "run", "-o", "a.png", *small, *words, "--force"))
+        done = works("render", "run", "-o", "b.png", *small, "--camera", camera, "--force")
+        assert content("a.png") == content("b.png"), camera
+        assert "drawn with" not in done.err, "the user knows it"
+    film = camera_of(works("movie", "run", "-o", "film", *small))
+    works("movie", "run", "-o", "again", *small, "--camera", film)
+    for name in os.listdir("film"):
+        assert content(f"film/{name}") == content(f"again/{name}"), name
+
+
+def several_frames_are_drawn_with_one_camera():
+    fly()
+    small = ("--size", "96x54", "--samples", "1", "--no-ground")
+    several = ("render", "run", "-o", "x.png", "--frames", "::2", *small)
+    done = works(*several)
+    names = [f"x-{k:06}.png" for k in (0, 2, 4)]
+    assert [line.split(" -> ")[1] for line in done.out.splitlines()] == names
+    camera = camera_of(done)
+    for k, name in zip((0, 2, 4), names):
+        works("render", "run", "-o", "one.png", "--frame", str(k), "--camera", camera, "--force", *small)
+        assert content("one.png") == content(name), name
+    assert len({content(name) for name in names}) == 3, "the body moves through the picture"
+    own = works("render", "run", "-o", "z.png", "--frames", "::2", "--each", *small)
+    found = re.findall(r'--camera "(.*)"', own.err)
+    assert len(set(found)) == 3 and camera not in found, found
+    os.remove(names[0])
+    fails(3, "x-000002.png exists already", *several)
+    assert not os.path.exists(names[0]), "names are looked at before the first is drawn"
+    for words, said in ((("--frames", "11:"), "--frames holds none of the frames, 0 to 5"),
+                        (("--frames", "::0"), '--frames is "::0"; it must be a frame'),
+                        (("--each",), "--each is for --frames"),
+                        (("--frames", ":", "--time", "0"), "--frame and --time choose one")):
+        fails(2, said, "render", "run", "-o", "w.png", *words)
 
 
 def a_field_brings_its_scale():
@@ -309,7 +361,7 @@ def without_ffmpeg_the_pictures_stay_with_the_command_to_run():
     done = works("movie", "run", "-o", "x.mp4", "--size", "33x31", "--samples", "1", "--speed",
                  "0.05", "--fps", "10", env={**os.environ, "PATH": "/nowhere"})
     assert done.out == "5 pictures, 0.5 s -> x-frames\n", done.out
-    command = done.err.split("where there is one: ", maxsplit=1)[1].strip()
+    command = done.err.split("this command makes the film: ", maxsplit=1)[1].strip()
     assert command.startswith("ffmpeg -framerate 10 -i 'x-frames/frame-%05d.png'"), command
     if shutil.which("ffmpeg"):
         subprocess.run(["sh", "-c", command.replace("ffmpeg", "ffmpeg -v error", 1)], check=True,
@@ -518,9 +570,9 @@ def a_film_may_have_a_name_like_an_option():
 def bad_command_lines_are_explained():
     make_run()
     fails(2, "which run?", "render")
-    fails(2, "where does the picture go?", "render", "run")
+    fails(2, "where should the picture go?", "render", "run")
     fails(2, "a picture is a .png file", "render", "run", "-o", "x.jpg")
-    fails(2, "where does the film go?", "movie", "run")
+    fails(2, "where should the film go?", "movie", "run")
     fails(2, "a film is a .mp4, .webm or .gif file", "movie", "run", "-o", "x.avi")
     fails(2, "--size is \"10\"", "render", "run", "-o", "x.png", "--size", "10")
     fails(2, "--size is \"99999x100\"", "render", "run", "-o", "x.png", "--size", "99999x100")
@@ -564,7 +616,7 @@ def a_field_that_an_old_run_does_not_have_is_named():
                    stdout=subprocess.DEVNULL)
     with read_h5("old.h5", "r+") as file:
         del file["rods/tension"]
-    fails(3, "does not hold tension", "render", "old.h5", "-o", "x.png", "--colour", "tension")
+    fails(3, "does not contain tension", "render", "old.h5", "-o", "x.png", "--colour", "tension")
     works("render", "old.h5", "-o", "x.png", "--colour", "speed", "--size", "32x32")
 
 
@@ -583,7 +635,7 @@ def trees_meshes_planes_and_growing_runs_are_drawn():
 
 
 HELPERS = ("works", "make_run", "greys", "paeth", "decode", "project", "differs", "wait_for_handler",
-           "read_h5", "lefts", "fly", "film", "seen_of")
+           "camera_of", "content", "read_h5", "lefts", "fly", "film", "seen_of")
 
 if __name__ == "__main__":
     WANTED = sys.argv[3] if len(sys.argv) > 3 else ""

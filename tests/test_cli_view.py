@@ -229,8 +229,7 @@ def frames_are_those_of_the_file():
 
 def strangers_are_turned_away():
     with Server("view", fake()) as server:
-        for host in ("evil.com", f"evil.com:{server.port}", "127.0.0.1", f"127.0.0.1:{server.port + 1}",
-                     ""):
+        for host in ("evil.com", f"evil.com:{server.port}", "127.0.0.1.evil.com", ""):
             assert server.ask("", host=host)[0] == 403, host
         assert server.ask("api/run", host=f"localhost:{server.port}")[0] == 200
         nothing = server.ask("/", whole=True)
@@ -289,6 +288,24 @@ def a_body_may_have_64_kib():
             assert server.ask("api/do", "POST", b'{"do":"pause"}',
                               headers={**headers, "Origin": origin})[0] == 403, origin
             assert server.ask("api/run", headers={"Origin": origin})[0] == 403, origin
+        server.end(130)
+
+
+def a_tunnel_may_have_another_port():
+    """What ssh -L 9999:127.0.0.1:PORT makes of requests; a name of somebody else's is refused."""
+    as_json = {"Content-Type": "application/json"}
+    with live("live") as server:
+        for host in ("localhost:9999", "127.0.0.1:9999", "[::1]:9999", "localhost"):
+            assert server.ask("api/state", host=host)[0] == 200, host
+            status, data = server.ask("api/do", "POST", b'{"do":"pause"}', host=host,
+                                      headers={**as_json, "Origin": f"http://{host}"})
+            assert status == 200, (host, data)
+            assert server.ask("api/do", "POST", b'{"do":"pause"}', host=host, headers={
+                **as_json, "Origin": "http://localhost:8888"})[0] == 403, host
+        for host in ("evil.com:9999", "localhost.evil.com:9999", f"10.0.0.1:{server.port}"):
+            status, data = server.ask("api/state", host=host)
+            assert status == 403, host
+            assert "ssh -L PORT:127.0.0.1:PORT USER@MACHINE" in json.loads(data)["error"], data
         server.end(130)
 
 
@@ -521,7 +538,8 @@ def a_live_world_is_paused_stepped_and_changed():
         assert state["frames"] == 21 and state["steps"] == 100 and not state["running"]
         assert len(server.get("api/energies")) == 21 * 56
         server.end()
-    assert "open it in a browser on this machine; Ctrl-C saves and ends" in server.err, server.err
+    assert (f"open it in a browser on this machine, or on another one after ssh -L {server.port}:"
+            f"127.0.0.1:{server.port} USER@THIS-MACHINE; Ctrl-C saves and ends") in server.err, server.err
     assert "done at 0.1 s: 100 steps, 21 frames" in server.out, server.out
     with open("live/log.txt", encoding="utf-8") as file:
         log = file.read()
@@ -555,7 +573,7 @@ def a_resumed_run_has_the_bits_of_the_live_one():
     with live("stopped") as server:
         play(server, 45)
         server.end(130)  # the hand lets go
-    assert "go on with: filum run scene.json" in server.err, server.err
+    assert "resume with: filum run scene.json" in server.err, server.err
     assert run("run", "scene.json", "--out", "stopped", "--resume", "--threads", "1").returncode == 0
     same("whole/result.h5", "stopped/result.h5")
     with live("killed") as server:  # with the hand on the rod, in the checkpoint of step 40
@@ -597,7 +615,7 @@ def a_step_that_fails_pauses_a_live_world():
         server.wait(lambda state: state["error"] is not None)
         state = server.state()
         assert "leaves the range of numbers" in state["error"], state
-        assert "paused as it was before this step" in state["error"], state
+        assert "paused in the state before this step" in state["error"], state
         assert not state["running"] and not state["finished"] and state["growing"], state
         assert state["steps"] == 30 and abs(state["time"] - 0.03) < 1e-12, state
         server.do(do="step")  # once more, and it is still there
@@ -608,7 +626,7 @@ def a_step_that_fails_pauses_a_live_world():
         server.wait(lambda state: state["finished"])
         assert server.state()["error"] is None and server.state()["steps"] == 100
         server.end()
-    assert "paused as it was before this step" in server.err, server.err
+    assert "paused in the state before this step" in server.err, server.err
     with open("live/log.txt", encoding="utf-8") as file:
         assert "step 31 failed: at time" in file.read()
     told = set()  # nobody watches: it ends, before the step that failed, and so it does once more
@@ -652,7 +670,7 @@ def the_end_of_a_scene_is_a_pause_of_a_live_world():
         server.wait(lambda state: state["finished"])
         state = server.state()
         assert state["growing"] and not state["running"] and state["steps"] == 100, state
-        assert "end of the scene" in state["note"] and state["until"] == 0.1, state
+        assert "The scene has ended" in state["note"] and state["until"] == 0.1, state
         assert os.path.exists("live/checkpoint.bin")
         step(server, 23)
         state = server.state()
@@ -711,14 +729,14 @@ def a_run_that_ends_before_its_time_is_told():
             writer.process.wait()
             server.wait(lambda state: not state["growing"])
             state = server.state()
-            assert not state["finished"] and "stops at 0.045 s of 0.1 s" in state["note"], state
+            assert not state["finished"] and "ends at 0.045 s of 0.1 s" in state["note"], state
             server.end()
     with Server("view", "killed") as server:  # which was mended meanwhile
         state = server.state()
         assert not state["growing"] and not state["finished"] and state["error"] is None, state
         assert "not finished" in state["note"] and "--resume" in state["note"], state
         server.end()
-        assert "stops at 0.045 s of 0.1 s" in server.err, server.err
+        assert "ends at 0.045 s of 0.1 s" in server.err, server.err
     assert run("run", "scene.json", "--out", "killed", "--resume", "--threads", "1").returncode == 0
     with Server("view", "killed/result.h5") as server:
         state = server.state()

@@ -267,23 +267,57 @@ def ribbons_of_glb_are_as_wide_and_thick_as_they_are(folder):
     glb = read_glb(path)
     band = next(mesh for mesh in glb[0]["meshes"] if mesh["name"] == "band")["primitives"][0]
     places = array(glb, band["attributes"]["POSITION"])
-    for axis, (low, high) in enumerate(((0, 0.5), (-0.1, 0.1), (0.999, 1.001))):
-        values = [place[axis] for place in places]
-        assert abs(min(values) - low) < 1e-6 and abs(max(values) - high) < 1e-6, (axis, values)
+    check_size(places, ((0, 0.5), (-0.1, 0.1), (0.999, 1.001)))
     look_outside(places, array(glb, band["attributes"]["NORMAL"]), array(glb, band["indices"]))
     assert len(glb[0]["meshes"]) == 2  # the round one is a tube of its own
 
 
-def ribbons_of_usd_are_curves_with_normals(folder):
+def points_of_mesh(prim, name="points", k=0.0):
+    """Three numbers for each vertex of a mesh in USD."""
+    flat = samples(prim, name)[k]
+    return [flat[i:i + 3] for i in range(0, len(flat), 3)]
+
+
+def check_size(places, wanted):
+    for axis, (low, high) in enumerate(wanted):
+        values = [place[axis] for place in places]
+        assert abs(min(values) - low) < 1e-6 and abs(max(values) - high) < 1e-6, (axis, values)
+
+
+def ribbons_of_usd_are_meshes_as_wide_and_thick_as_they_are(folder):
     text = node("read_usda.mjs", export_run(simulate(folder, FLAT), "usda") + "/run.usda")
-    band = block(text, 'def BasisCurves "band"')
-    widths = numbers(re.search(r"widths = (.*?) \(", band)[1])
-    assert widths and all(abs(width - 0.2) < 1e-7 for width in widths)
-    found = samples(band, "normal3f[] normals")[0.0]
-    assert len(found) == 3 * len(widths)
-    for k in range(0, len(found), 3):
-        assert abs(found[k]) + abs(found[k + 1]) < 1e-6 and abs(abs(found[k + 2]) - 1) < 1e-6
-    assert "normals" not in block(text, 'def BasisCurves "band__1"')
+    band = block(text, 'def Mesh "band"')
+    places = points_of_mesh(band)
+    check_size(places, ((0, 0.5), (-0.1, 0.1), (0.999, 1.001)))
+    box = samples(band, "extent")[0.0]
+    check_size([box[:3], box[3:]], ((0, 0.5), (-0.1, 0.1), (0.999, 1.001)))
+    corners = [int(c) for c in numbers(re.search(r"faceVertexIndices = (.*)", band)[1])]
+    normals = points_of_mesh(band, "normals")
+    look_outside(places, normals, [[c] for c in corners])
+    assert "widths" in block(text, 'def BasisCurves "band__1"')
+
+
+# half-axes of 12 and 8 mm: neither round nor a ribbon
+OVAL = {**FLAT, "rods": [{"name": "oval", "model": "clothoid", "elements": 2, "length": 0.5,
+                          "section": {"kind": "elliptic", "radii": [0.012, 0.008]},
+                          "self_contact": "off",
+                          "root": {"at": [0, 0, 1], "along": [1, 0, 0], "up": [0, 0, 1]}}]}
+
+
+def elliptic_rods_of_glb_and_usd_are_elliptic(folder):
+    run = simulate(folder, OVAL)
+    path = export_run(run, "glb", "--frames", "0", "--up", "z", "--sides", "16") + "/run.glb"
+    is_valid(path)
+    glb = read_glb(path)
+    oval = glb[0]["meshes"][0]["primitives"][0]
+    places, normals = (array(glb, oval["attributes"][name]) for name in ("POSITION", "NORMAL"))
+    check_size(places, ((0, 0.5), (-0.012, 0.012), (0.992, 1.008)))
+    look_outside(places, normals, array(glb, oval["indices"]))
+    text = node("read_usda.mjs", export_run(run, "usda") + "/run.usda")
+    places = points_of_mesh(block(text, 'def Mesh "oval"'))
+    check_size(places, ((0, 0.5), (-0.012, 0.012), (0.992, 1.008)))
+    for x, y, z in places[:-2]:  # all of its rings lie on the ellipse
+        assert abs((y / 0.012) ** 2 + ((z - 1) / 0.008) ** 2 - 1) < 1e-4, (x, y, z)
 
 
 def ribbons_stay_flat_where_there_are_many_names(folder):
@@ -293,10 +327,10 @@ def ribbons_stay_flat_where_there_are_many_names(folder):
             for k in range(70)]
     run = simulate(folder, {**FLAT, "rods": rods})
     text = node("read_usda.mjs", export_run(run, "usda", "--frames", "0") + "/run.usda")
-    flat, other = (block(text, f'def BasisCurves "{name}"') for name in ("ribbons", "rods"))
-    assert "normals" in flat and "normals" not in other
-    counts = [len(numbers(re.search(r"curveVertexCounts = (.*)", one)[1])) for one in (flat, other)]
-    assert counts == [60, 10], counts
+    flat, round_ = block(text, 'def Mesh "ribbons"'), block(text, 'def BasisCurves "rods"')
+    places = points_of_mesh(flat)
+    assert len({round(y) for _, y, _ in places}) == 60 and max(z for *_, z in places) < 1.0011
+    assert len(numbers(re.search(r"curveVertexCounts = (.*)", round_)[1])) == 10
     path = export_run(run, "glb", "--frames", "0") + "/run.glb"
     is_valid(path)
     assert {mesh["name"] for mesh in read_glb(path)[0]["meshes"]} == {"ribbons", "rods"}
@@ -420,27 +454,98 @@ def obj_files_hold_solids_where_they_are(folder):
     assert abs(volume - 0.1 * 0.2 * 0.3) < 1e-12  # positive: its faces look outwards
 
 
-def vtk_reads_the_contacts_of_a_frame(folder):
+def read_vtp(path):
+    """The PolyData of a file, and a function that gives its arrays on points by name."""
     try:
         from vtkmodules.util.numpy_support import vtk_to_numpy  # pylint: disable=C0415
         from vtkmodules.vtkIOXML import vtkXMLPolyDataReader  # pylint: disable=C0415
     except ImportError as error:
         raise Skip("vtk is missing") from error
+    reader = vtkXMLPolyDataReader()
+    reader.SetFileName(path)
+    reader.Update()
+    data = reader.GetOutput()
+    return data, lambda name: vtk_to_numpy(data.GetPointData().GetArray(name))
+
+
+def vtk_reads_the_solids_of_a_frame(folder):
+    out = export_run(simulate(folder), "vtp")
+    names = {name for name in os.listdir(out) if "contacts" not in name}
+    assert names == {"run.pvd"} | {f"run{k}-{n:06}.vtp" for k in ("", "-solids") for n in range(5)}
+    with open(out + "/run.pvd", encoding="utf-8") as file:
+        listed = re.findall(r'timestep="([^"]*)" part="(.)" file="([^"]*)"', file.read())
+    assert [part for _, part, _ in listed] == ["0", "1"] * 5 and {f for *_, f in listed} < names
+    data, array_of = read_vtp(out + "/run-solids-000004.vtp")
+    kind, index = array_of("kind"), array_of("index")
+    assert {*zip(kind, index)} == {(0, k) for k in range(3)} | {(1, k) for k in range(6)}
+    points = [data.GetPoint(k) for k in range(data.GetNumberOfPoints())]
+    head = [x for k, x in enumerate(points) if (kind[k], index[k]) == (1, 1)]
+    assert all(abs(math.dist(x, [0.004, 0, 0]) - 0.1) < 1e-9 for x in head) and len(head) > 100
+    fallen = array_of("velocity")[kind == 0]
+    assert abs(fallen - [0, 0, -9.81 * 0.04]).max() < 1e-6  # bodies fall, and nothing turns them
+    speeds = array_of("speed")
+    assert (speeds[kind == 1] != speeds[kind == 1]).all()  # of obstacles they are not known
+    volume = 0.0
+    for c in range(data.GetNumberOfCells()):
+        cell = data.GetCell(c)
+        corners = [cell.GetPointId(k) for k in range(3)]
+        if (kind[corners[0]], index[corners[0]]) == (1, 4):  # the box
+            a, b, d = (points[k] for k in corners)
+            volume += (a[0] * (b[1] * d[2] - b[2] * d[1]) + a[1] * (b[2] * d[0] - b[0] * d[2])
+                       + a[2] * (b[0] * d[1] - b[1] * d[0])) / 6
+    assert abs(volume - 0.1 * 0.2 * 0.3) < 1e-12
+
+
+def runs_without_rods_export_their_solids(folder):
+    scene = {key: value for key, value in SCENE.items() if key not in ("rods", "hairs")}
+    run = simulate(folder, scene)
+    names = sorted(os.listdir(export_run(run, "vtp")))
+    assert names == ["run-solids-%06d.vtp" % k for k in range(5)] + ["run.pvd"]
+    assert "nothing to see" not in export_run(run, "usda") + export_run(run, "glb")
+    done = call(FILUM, "export", run, "--to", "hair")
+    assert done.returncode == 2 and not os.path.exists(run + "/hair")
+    assert "the run holds no rods, and hair does not hold solids" in done.stderr
+
+
+def what_a_format_cannot_hold_is_named(folder):
+    scene = {**SCENE, "rods": [*SCENE["rods"], {**OVAL["rods"][0], "root": {"at": [0, 5, 1]}},
+                               {**FLAT["rods"][0], "root": {"at": [0, 6, 1]}}]}
+    run = simulate(folder, scene)
+    words = {"hair": "3 bodies, 6 obstacles, the sections of 2 rods that are not round",
+             "obj": "how thick the rods are",
+             "csv": "the shapes of 9 solids, how thick the rods are",
+             "usda": None, "glb": None, "vtp": None, "npy": None}
+    for kind, lost in words.items():
+        done = call(FILUM, "export", run, "--to", kind)
+        assert done.returncode == 0, done.stderr
+        want = f"filum: warning: {kind} does not hold {lost}\n" if lost else ""
+        assert done.stderr == want, (kind, done.stderr)
+
+
+def sections_are_in_vtp_and_npy(folder):
+    run = simulate(folder, OVAL)
+    with open(export_run(run, "npy") + "/run.json", encoding="utf-8") as file:
+        rod = json.load(file)["rods"][0]
+    assert (rod["width"], rod["thickness"]) == (0.024, 0.016)
+    _, array_of = read_vtp(export_run(run, "vtp") + "/run-000000.vtp")
+    assert abs(array_of("width") - 0.024).max() < 1e-8
+    assert abs(array_of("thickness") - 0.016).max() < 1e-8
+    assert abs(abs(array_of("n1")) - [0, 1, 0]).max() < 1e-6  # up is n2
+
+
+def vtk_reads_the_contacts_of_a_frame(folder):
     out = export(folder, "vtp", "y")
     names = [name for name in sorted(os.listdir(out)) if "contacts" in name]
     assert names == [f"run-contacts-{k:06}.vtp" for k in (1, 2, 3)] + ["run-contacts.pvd"]
-    reader = vtkXMLPolyDataReader()
-    reader.SetFileName(out + "/run-contacts-000002.vtp")
-    reader.Update()
-    data = reader.GetOutput()
+    data, array_of = read_vtp(out + "/run-contacts-000002.vtp")
     assert data.GetNumberOfPoints() == data.GetNumberOfVerts() == 5
     arrays = data.GetPointData()
-    force = vtk_to_numpy(arrays.GetArray("force"))
+    force = array_of("force")
     for c in range(5):  # an impulse over a step of 1 ms, and z is y now
         assert abs(force[c] - [100, 1000 * value(2, 20, c), 0]).max() < 1e-3
         assert tuple(data.GetPoint(c)) == (c, 2, -1)
         assert arrays.GetArray("state").GetValue(c) == c % 3
-    assert tuple(vtk_to_numpy(arrays.GetArray("normal"))[3]) == (0, 1, 0)
+    assert tuple(array_of("normal")[3]) == (0, 1, 0)
     assert abs(arrays.GetArray("gap").GetValue(0) - 1e-5) < 1e-9
     assert abs(arrays.GetArray("mu").GetValue(0) - 0.3) < 1e-6
 
@@ -637,11 +742,14 @@ TESTS = [tinyusdz_reads_the_curves_of_a_run, usd_of_a_long_run_says_what_that_of
          usd_can_be_shown_slowly_and_with_y_up,
          tinyusdz_reads_solids_of_all_shapes, khronos_finds_nothing_wrong_with_glb,
          tubes_of_glb_are_as_thick_as_rods_and_move_with_them,
-         ribbons_of_glb_are_as_wide_and_thick_as_they_are, ribbons_of_usd_are_curves_with_normals,
+         ribbons_of_glb_are_as_wide_and_thick_as_they_are, ribbons_of_usd_are_meshes_as_wide_and_thick_as_they_are,
+         elliptic_rods_of_glb_and_usd_are_elliptic,
          y_is_up_in_glb_and_solids_move_as_nodes, three_js_plays_the_motion,
          a_glb_that_would_be_huge_is_refused_with_its_size,
          hair_files_hold_the_strands_of_a_frame, obj_files_hold_solids_where_they_are,
-         vtk_reads_the_contacts_of_a_frame, lines_of_a_point_are_in_nobodys_way,
+         vtk_reads_the_contacts_of_a_frame, vtk_reads_the_solids_of_a_frame,
+         runs_without_rods_export_their_solids, what_a_format_cannot_hold_is_named,
+         sections_are_in_vtp_and_npy, lines_of_a_point_are_in_nobodys_way,
          a_full_disk_leaves_no_file_behind,
          frames_are_said_as_in_python, ribbons_stay_flat_where_there_are_many_names,
          what_is_no_number_is_refused_by_name_or_kept_as_it_is,

@@ -305,7 +305,7 @@ static void resuming_gives_the_file_of_an_unbroken_run(void) {
     CHECK(fil_result_close(result, &error) == FIL_OK);
     check_whole_run(path, FRAMES);
     CHECK(fil_result_resume(path, FRAMES + 1, 0, NULL, &result, &error) == FIL_E_FORMAT);
-    CHECK(strstr(error.text, "holds 6 frames and 50 steps; to go on, 7 and 0 are needed") != NULL);
+    CHECK(strstr(error.text, "holds 6 frames and 50 steps; resuming needs 7 and 0") != NULL);
     check_whole_run(path, FRAMES);
     fake_run_free(&run);
 }
@@ -537,7 +537,7 @@ static void other_and_damaged_checkpoints_are_refused(void) {
     const char *path = path_of("bad.bin");
     check_bad_checkpoint(path, 0, 'x', "is not a checkpoint");
     check_bad_checkpoint(path, 8, '9', "was written by filum 9");
-    check_bad_checkpoint(path, 56, 77, "its sizes do not add up");
+    check_bad_checkpoint(path, 56, 77, "its sizes are inconsistent");
     check_bad_checkpoint(path, 90, 77, "its checksum is wrong");
     CHECK(truncate(path, 100) == 0);
     FilError error;

@@ -450,6 +450,11 @@ static void things_that_do_not_fit_together_are_named(void) {
         {"{\"duration\": 1, \"bundles\": [{\"count\": 2, \"turns\": 40, \"spacing\": 0.1, \"rod\": "
          "{\"elements\": 5}}]}",
          "t.json:1:78: bundles[0].rod: points bend an element by 49.9 rad; take more elements"},
+        {"{\"duration\": 1, \"piles\": [{\"count\": 2, \"rod\": {\"points\": [[0, 0, 0], [1, 0, "
+         "0]]}}]}",
+         "t.json:1:47: piles[0].rod has points, curvatures or a tree, but piles make the shape"},
+        {"{\"duration\": 1, \"piles\": [{\"rod\": {}}]}",
+         "t.json:1:27: piles[0] has no count; it must be given: strands"},
         {"{\"duration\": 1, \"rods\": [{\"length\": 1, \"points\": [[0, 0, 0], [2, 0, 0]]}]}",
          "t.json:1:37: rods[0].length is 1 m, but the curve through the points is 2 m long; leave "
          "it out, or move the points"},
@@ -805,6 +810,53 @@ static void bundles_are_packed_hexagonally(void) {
         }
     }
     CHECK(neighbours == 90); // a hexagon of 1 + 6 + 12 + 18 has 90 edges
+    fil_scene_destroy(scene);
+}
+
+// Straight strands, one above another: they lie every way, and none touches another.
+static void piles_lie_every_way_and_do_not_touch(void) {
+    FilScene *scene =
+        read("{\"duration\": 1, \"friction_default\": 0.3, \"piles\": [{\"name\": \"p\", "
+             "\"count\": 400, \"jitter\": 0.02, \"rod\": {\"model\": \"chain\", \"length\": "
+             "0.5, \"radius\": 0.001, \"root\": {\"at\": [1, 2, 3], \"along\": [0, 1, 0], "
+             "\"up\": [1, 0, 0]}}}]}");
+    if (scene == NULL) {
+        return;
+    }
+    double along[3][3] = {{0.0}}, off = 0.0;
+    for (int i = 0; i < 400; i++) {
+        const FilPose *root = &scene->rods[i].def.root;
+        double middle[3];
+        fil_copy3(root->position, middle);
+        fil_add3(0.25, root->axis[0], middle);
+        CHECK_NEAR(middle[0], 1.0 + 0.00202 * i, 0.0, 1e-12); // x is up
+        CHECK_NEAR(root->axis[0][0], 0.0, 0.0, 1e-12);
+        CHECK(fabs(middle[1] - 2.0) <= 0.02 && fabs(middle[2] - 3.0) <= 0.02);
+        off += fabs(middle[1] - 2.0) / 400.0;
+        for (int k = 0; k < 9; k++) {
+            along[k / 3][k % 3] += root->axis[0][k / 3] * root->axis[0][k % 3] / 400.0;
+        }
+    }
+    CHECK_NEAR(off, 0.01, 0.1, 0.0); // evenly within the jitter
+    CHECK_NEAR(along[1][1], 0.5, 0.0, 0.1);
+    CHECK_NEAR(along[1][2], 0.0, 0.0, 0.1);
+    CHECK(strcmp(scene->rods[7].name, "p/7") == 0);
+    fil_scene_destroy(scene);
+}
+
+static void a_pile_that_is_not_turned_lies_straight(void) {
+    FilScene *scene =
+        read("{\"duration\": 1, \"friction_default\": 0.3, \"piles\": [{\"count\": 3, \"turn\": 0, "
+             "\"spacing\": 0.1, \"rod\": {\"length\": 0.5}}]}");
+    if (scene == NULL) {
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        const FilPose *root = &scene->rods[i].def.root;
+        CHECK_NEAR(root->axis[0][0], 1.0, 0.0, 1e-15);
+        CHECK_NEAR(root->position[0], -0.25, 0.0, 1e-15);
+        CHECK_NEAR(root->position[2], 0.1 * i, 0.0, 1e-15);
+    }
     fil_scene_destroy(scene);
 }
 
@@ -1269,6 +1321,8 @@ static void every_allocation_may_fail(void) {
     X(the_same_seed_gives_the_same_bits)                   \
     X(hairs_stand_on_their_part_of_the_head)               \
     X(bundles_are_packed_hexagonally)                      \
+    X(piles_lie_every_way_and_do_not_touch)                \
+    X(a_pile_that_is_not_turned_lies_straight)             \
     X(braids_and_yarns_do_not_overlap)                     \
     X(knots_are_loose_and_their_tails_straight)            \
     X(arrays_copy_rods_and_bodies)                         \

@@ -109,14 +109,41 @@ static void the_page_without_its_last_slash_is_elsewhere(void) {
     CHECK(route_of("/" TOKEN "?dark", &route) == 302);
 }
 
-static void only_this_server_has_its_name(void) {
-    CHECK(fil_route_is_host("127.0.0.1:80", 80) && fil_route_is_host("localhost:80", 80));
-    CHECK(!fil_route_is_host("127.0.0.1", 80) && !fil_route_is_host("127.0.0.1:81", 80));
-    CHECK(!fil_route_is_host("evil.com", 80) && !fil_route_is_host("localhost:80.evil.com", 80));
-    CHECK(!fil_route_is_host(NULL, 80) && !fil_route_is_host("", 80));
-    CHECK(fil_route_is_origin("http://127.0.0.1:80", 80));
-    CHECK(fil_route_is_origin("http://localhost:80", 80));
-    CHECK(!fil_route_is_origin("https://127.0.0.1:80", 80) && !fil_route_is_origin("null", 80));
+static void only_names_of_this_machine_are_hosts(void) {
+    static const char *const ours[] = {"127.0.0.1:80",   "localhost:80", "[::1]:80",
+                                       "localhost:9999", "127.0.0.1:1",  "127.0.0.1",
+                                       "localhost",      "[::1]:65535"};
+    static const char *const others[] = {"",
+                                         "evil.com",
+                                         "evil.com:80",
+                                         "localhost:80.evil.com",
+                                         "localhost.evil.com:80",
+                                         "localhost:",
+                                         "localhost:123456",
+                                         "localhost:80/",
+                                         "127.0.0.11:80",
+                                         "127.0.0.2:80",
+                                         "[::1]evil:80",
+                                         "[::2]:80",
+                                         "::1:80",
+                                         "evil@localhost:80"};
+    for (size_t k = 0; k < sizeof ours / sizeof *ours; k++) {
+        CHECK(fil_route_is_host(ours[k]));
+    }
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        CHECK(!fil_route_is_host(others[k]));
+    }
+    CHECK(!fil_route_is_host(NULL));
+}
+
+static void only_the_page_of_this_host_is_its_origin(void) {
+    CHECK(fil_route_is_origin("http://127.0.0.1:80", "127.0.0.1:80"));
+    CHECK(fil_route_is_origin("http://localhost:9999", "localhost:9999"));
+    CHECK(!fil_route_is_origin("http://localhost:9999", "localhost:80"));
+    CHECK(!fil_route_is_origin("http://localhost:80", "127.0.0.1:80"));
+    CHECK(!fil_route_is_origin("https://127.0.0.1:80", "127.0.0.1:80"));
+    CHECK(!fil_route_is_origin("null", "127.0.0.1:80"));
+    CHECK(!fil_route_is_origin("http://127.0.0.1:80", NULL));
 }
 
 // --- actions -------------------------------------------------------------------------------------
@@ -706,7 +733,8 @@ static void a_step_that_fails_leaves_the_world_as_it_was(void) {
     X(anything_else_is_not_there)                       \
     X(an_address_ends_where_it_ends)                    \
     X(the_page_without_its_last_slash_is_elsewhere)     \
-    X(only_this_server_has_its_name)                    \
+    X(only_names_of_this_machine_are_hosts)             \
+    X(only_the_page_of_this_host_is_its_origin)         \
     X(an_action_is_what_it_says)                        \
     X(what_is_no_action_is_refused_with_a_sentence)     \
     X(keys_that_an_action_does_not_have_are_named)      \

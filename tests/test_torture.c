@@ -15,6 +15,13 @@
 
 static char text[FIL_SCENE_TEXT];
 
+// Sanitizers make it ten times as slow: there a part of the cases is enough.
+#ifdef __SANITIZE_ADDRESS__
+enum { SHARE = 4 };
+#else
+enum { SHARE = 1 };
+#endif
+
 // --- what is wrong is seen -----------------------------------------------------------------------
 
 // Explicit steps that are far too long gain energy, whoever takes them.
@@ -127,7 +134,7 @@ static const struct {
 static void check_rods(FilRodModel model) {
     const unsigned never = of_all_rods | rod_promises[model].never;
     int checked = 0;
-    for (int k = 0; k < rod_promises[model].count; k++) {
+    for (int k = 0; k < rod_promises[model].count / SHARE; k++) {
         char where[64];
         (void)snprintf(where, sizeof where, "%s case %d", fil_rod_model_name(model), k);
         fil_torture_rod_scene(model, fil_torture_seed(1, k), text);
@@ -142,7 +149,7 @@ static void check_rods(FilRodModel model) {
             }
         }
     }
-    CHECK(checked > rod_promises[model].count); // energies are looked at
+    CHECK(checked > rod_promises[model].count / SHARE); // energies are looked at
 }
 
 static void random_helices_keep_what_they_promise(void) {
@@ -185,7 +192,8 @@ static const struct {
     unsigned never;
     double gain;
 } world_promises[] = {
-    {"wild", FIL_TORTURE_WILD, 25, WORLD(EXPLODED) | WORLD(ELASTIC), 0.0},
+    {"wild", FIL_TORTURE_WILD, 25,
+     WORLD(EXPLODED) | WORLD(PASSED) | WORLD(MISSED) | WORLD(ELASTIC) | WORLD(GAINED), 0.0},
     {"tame", FIL_TORTURE_TAME, 60,
      WORLD(REFUSED) | WORLD(EXPLODED) | WORLD(PASSED) | WORLD(MISSED) | WORLD(ELASTIC) |
          WORLD(GAINED),
@@ -217,7 +225,7 @@ static void random_worlds_keep_what_they_promise(void) {
     const FilTortureLimits limits = {.looks = MOST_LOOKS};
     for (size_t row = 0; row < sizeof world_promises / sizeof *world_promises; row++) {
         int ran = 0;
-        for (int k = 0; k < world_promises[row].count; k++) {
+        for (int k = 0; k < world_promises[row].count / SHARE; k++) {
             char where[128];
             (void)snprintf(where, sizeof where, "%s/%s-%d.json", TEST_SCENES,
                            world_promises[row].name, k);
@@ -230,7 +238,7 @@ static void random_worlds_keep_what_they_promise(void) {
             }
             ran += world.steps > 0;
         }
-        CHECK(ran >= world_promises[row].count * 8 / 10); // few are set aside
+        CHECK(ran >= world_promises[row].count / SHARE * 8 / 10); // few are set aside
     }
 }
 
@@ -274,8 +282,12 @@ static const struct {
     {"pulled-knot", 0, 0, INT32_MAX},
     {"jointed-thread", 0, 0, INT32_MAX},
     {"thin-braid", 1, WORLD(UNCONVERGED) | WORLD(ELASTIC), INT32_MAX},
-    {"landing-tip", 0, WORLD(UNCONVERGED) | WORLD(GAINED), 200},
-    {"sliding-tip", 0, WORLD(EXPLODED) | WORLD(UNCONVERGED), INT32_MAX},
+    {"landing-tip", 0, WORLD(UNCONVERGED), 200},
+    {"sliding-tip", 0, WORLD(UNCONVERGED), INT32_MAX},
+    {"ball-on-hair", 0, WORLD(UNCONVERGED), INT32_MAX},
+    {"thin-plate", 0, WORLD(UNCONVERGED), INT32_MAX},
+    {"swinging-box", 0, WORLD(UNCONVERGED), INT32_MAX},
+    {"stretched-rod", 30, WORLD(UNCONVERGED), INT32_MAX},
 };
 
 static bool read_file(const char *path) {

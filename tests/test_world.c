@@ -689,84 +689,6 @@ static void a_rod_whose_held_end_spins_rubs_the_floor_the_way_it_turns(void) {
     }
 }
 
-static void a_joint_holds_a_rod_to_a_body(void) {
-    FilError error;
-    FilWorldDef def = exact_def(1e-3);
-    FilWorld *world = make_world(&def, 0.3, 0.0);
-    FilRodDef rope = fil_rod_def_default();
-    rope.model = FIL_ROD_DER;
-    rope.element_count = 20;
-    rope.length = 0.5;
-    rope.section.radius = 2e-3;
-    rope.section.young = 1e7;
-    FilRod *rod = add_rod(world, &rope, 1);
-    FilRigidDef ball = fil_rigid_def_default();
-    ball.pose.position[0] = 0.51;
-    FilRigid *rigid = add_rigid(world, &ball);
-    FilJointDef joint = {.a = {.kind = FIL_BODY_ROD, .index = 0, .s = 0.5},
-                         .b = {.kind = FIL_BODY_RIGID, .index = 0, .point = {0.5, 0.0, 0.0}}};
-    int made;
-    must(fil_world_add_joint(world, &joint, &made, &error), &error);
-    double worst = 0.0;
-    for (int k = 0; k < 500; k++) {
-        (void)take_step(world);
-        FilPose tip, pose;
-        fil_rod_at(rod, 0.5, &tip, NULL);
-        fil_rigid_pose(rigid, &pose);
-        for (int c = 0; c < 3; c++) {
-            worst = fmax(worst, fabs(tip.position[c] - pose.position[c] + 0.01 * pose.axis[0][c]));
-        }
-    }
-    CHECK(worst < 1e-3);
-    double centre[3];
-    fil_rigid_centre(rigid, centre);
-    CHECK(centre[2] < -0.3); // it fell
-    fil_world_destroy(world);
-}
-
-// A rod that swings about the tip that a joint holds, once round in 0.3 s: nothing does work on it,
-// and it stays where it is joined though it turns by 0.06 rad in a step.
-static void a_rod_swings_at_a_joint_without_gaining_energy(void) {
-    for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
-        FilError error;
-        FilWorldDef def = exact_def(3e-3);
-        memset(def.gravity, 0, sizeof def.gravity);
-        FilWorld *world = make_world(&def, 0.3, 0.0);
-        FilRodDef rope = fil_rod_def_default();
-        rope.model = (FilRodModel)model;
-        rope.element_count = 6;
-        rope.length = 0.2;
-        rope.section.radius = 2e-3;
-        rope.section.young = 1e7;
-        rope.root_end.kind = FIL_END_FREE;
-        FilRod *rod = add_rod(world, &rope, 1);
-        FilJointDef joint = {.a = {.kind = FIL_BODY_ROD, .s = 0.2},
-                             .b = {.kind = FIL_BODY_WORLD, .point = {0.2, 0.0, 0.0}},
-                             .turning = true};
-        int made;
-        must(fil_world_add_joint(world, &joint, &made, &error), &error);
-        const double velocity[3] = {0.0, -4.0, 0.0}, spin[3] = {0.0, 0.0, 20.0};
-        must(fil_rod_launch(rod, velocity, spin, &error), &error);
-        FilRodEnergy start, now;
-        double worst = 0.0;
-        fil_rod_energy(rod, &start);
-        for (int k = 0; k < 100; k++) {
-            const FilStepInfo info = take_step(world);
-            FilPose tip;
-            fil_rod_at(rod, 0.2, &tip, NULL);
-            fil_rod_energy(rod, &now);
-            const double total = now.kinetic + now.bend + now.twist + now.stretch;
-            const double off[3] = {tip.position[0] - 0.2, tip.position[1], tip.position[2]};
-            worst = fmax(worst, hypot(hypot(off[0], off[1]), off[2]));
-            CHECK(info.outcome == FIL_CONVERGED && info.slowed_count == 0);
-            CHECK(total <= (1.0 + 1e-9) * start.kinetic);
-        }
-        CHECK(worst < 1e-8);
-        CHECK(now.kinetic > 0.5 * start.kinetic); // implicit Euler takes (0.06 rad)^2 a step
-        fil_world_destroy(world);
-    }
-}
-
 // Over a cylinder that lies 5 cm above the floor, so that both ends come to the floor.
 static void a_rod_draped_over_a_cylinder_settles_in_every_model(void) {
     for (int model = 0; model < FIL_ROD_MODEL_COUNT; model++) {
@@ -1130,29 +1052,6 @@ static void no_step_below_a_nanosecond_is_recommended(void) {
     }
 }
 
-// A tip and itself, a body and itself; but the two ends of a rod make a ring.
-static void a_joint_of_a_place_with_itself_is_refused(void) {
-    FilWorldDef def = exact_def(1e-3);
-    FilWorld *world = make_world(&def, 0.4, 0.0);
-    FilRodDef rod = log_def(FIL_ROD_DER, 1.0);
-    FilRigidDef ball = fil_rigid_def_default();
-    FilError error;
-    int number;
-    (void)add_rod(world, &rod, 2);
-    (void)add_rigid(world, &ball);
-    FilJointDef joint = {.a = {.kind = FIL_BODY_ROD, .s = 1.0},
-                         .b = {.kind = FIL_BODY_ROD, .s = 1.0 - 1e-12}};
-    CHECK(fil_world_add_joint(world, &joint, &number, &error) == FIL_E_ARGUMENT);
-    CHECK(strcmp(error.text,
-                 "a and b are the same place of rod 0; a joint holds two things together") == 0);
-    joint.a = joint.b = (FilJointSide){.kind = FIL_BODY_RIGID};
-    CHECK(fil_world_add_joint(world, &joint, &number, &error) == FIL_E_ARGUMENT);
-    CHECK(strncmp(error.text, "a and b are the same place of rigid body 0", 42) == 0);
-    joint = (FilJointDef){.a = {.kind = FIL_BODY_ROD, .s = 1.0}, .b = {.kind = FIL_BODY_ROD}};
-    CHECK(fil_world_add_joint(world, &joint, &number, &error) == FIL_OK);
-    fil_world_destroy(world);
-}
-
 static void bad_definitions_are_refused_by_name(void) {
     FilError error;
     FilWorld *world = NULL;
@@ -1231,8 +1130,6 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(an_overlap_at_rest_is_taken_out_without_adding_speed)                 \
     X(a_rod_that_begins_inside_a_post_is_taken_out_in_whole_steps)          \
     X(a_rod_whose_held_end_spins_rubs_the_floor_the_way_it_turns)           \
-    X(a_joint_holds_a_rod_to_a_body)                                        \
-    X(a_rod_swings_at_a_joint_without_gaining_energy)                       \
     X(a_rod_draped_over_a_cylinder_settles_in_every_model)                  \
     X(regularised_friction_creeps)                                          \
     X(a_moving_floor_takes_a_cube_along)                                    \
@@ -1245,7 +1142,6 @@ static void materials_that_touch_without_a_law_are_an_error(void) {
     X(every_allocation_may_fail)                                            \
     X(a_step_beyond_the_range_of_numbers_names_the_rod)                     \
     X(no_step_below_a_nanosecond_is_recommended)                            \
-    X(a_joint_of_a_place_with_itself_is_refused)                            \
     X(bad_definitions_are_refused_by_name)                                  \
     X(materials_that_touch_without_a_law_are_an_error)
 

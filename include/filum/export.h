@@ -10,14 +10,14 @@ extern "C" {
 #endif
 
 // One table: the formats, their names and what they are.
-#define FIL_EXPORT_FORMATS(X)                                                               \
-    X(FIL_EXPORT_USDA, "usda", "USD as text: curves, solids and their motion in one file")  \
-    X(FIL_EXPORT_HAIR, "hair", "Cem Yuksel's .hair: a file with the strands of each frame") \
-    X(FIL_EXPORT_GLB, "glb", "glTF: tubes and solids, of one frame or with their motion")   \
-    X(FIL_EXPORT_VTP, "vtp", "VTK: a .vtp file for each frame, and a .pvd with the times")  \
-    X(FIL_EXPORT_CSV, "csv", "one text file, a row for each point of each frame")           \
-    X(FIL_EXPORT_NPY, "npy", "NumPy arrays, and a .json that tells rods apart")             \
-    X(FIL_EXPORT_OBJ, "obj", "an .obj file with lines and meshes for each frame")
+#define FIL_EXPORT_FORMATS(X)                                                                    \
+    X(FIL_EXPORT_USDA, "usda", "USD as text: rods, solids and their motion in one file")         \
+    X(FIL_EXPORT_HAIR, "hair", "Cem Yuksel's .hair: the strands of each frame, no solids")       \
+    X(FIL_EXPORT_GLB, "glb", "glTF: rods and solids, of one frame or with their motion")         \
+    X(FIL_EXPORT_VTP, "vtp", "VTK: rods, solids, contacts of each frame; a .pvd lists them")     \
+    X(FIL_EXPORT_CSV, "csv", "text: a row for each point and each solid of each frame")          \
+    X(FIL_EXPORT_NPY, "npy", "NumPy arrays of points and solids; a .json says what each row is") \
+    X(FIL_EXPORT_OBJ, "obj", "each frame: rods as lines, solids as triangles")
 
 #define FIL_EXPORT_ENUM(code, name, text) code,
 typedef enum FilExportFormat {
@@ -61,6 +61,11 @@ FIL_API FilExportOptions fil_export_options_default(void);
 FIL_API FIL_MUST_CHECK FilStatus fil_export(FilResult *result, FilExportFormat format,
                                             const FilExportOptions *options, const char *folder,
                                             const char *name, int64_t *file_count, FilError *error);
+
+/// What of a run this format cannot hold, as a list: "2 bodies, 1 obstacle"; it is cut where it is
+/// longer than `size` - 1 bytes. False, and "": it holds all that there is to see.
+FIL_API bool fil_export_losses(const FilResultDef *def, FilExportFormat format, char *text,
+                               size_t size);
 
 #ifdef __cplusplus
 }

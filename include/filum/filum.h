@@ -5,6 +5,7 @@
 
 #include "filum/base.h"
 #include "filum/checkpoint.h"
+#include "filum/claim.h"
 #include "filum/curve.h"
 #include "filum/export.h"
 #include "filum/fclib.h"

@@ -15,12 +15,12 @@ extern "C" {
     X(FIL_FIELD_ROD, "rod", "", "which rod it is")                                           \
     X(FIL_FIELD_TENSION, "tension", "N", "force along the rod, positive where it is pulled") \
     X(FIL_FIELD_CURVATURE, "curvature", "1/m", "of the centreline")                          \
-    X(FIL_FIELD_TWIST, "twist", "1/m", "turn of the section by length")                      \
-    X(FIL_FIELD_ELASTIC, "elastic", "J/m", "energy of bending and twist by length")          \
+    X(FIL_FIELD_TWIST, "twist", "1/m", "twist of the section per length")                    \
+    X(FIL_FIELD_ELASTIC, "elastic", "J/m", "bending and twist energy per length")            \
     X(FIL_FIELD_SPEED, "speed", "m/s", "of the centreline")                                  \
     X(FIL_FIELD_FORCE, "force", "N",                                                         \
-      "of contacts, friction included, shared out to the points next to them")               \
-    X(FIL_FIELD_STATE, "state", "", "0 nothing presses, 1 it sticks, 2 it slides")
+      "contact force, friction included, distributed to the neighbouring points")            \
+    X(FIL_FIELD_STATE, "state", "", "0: no contact force, 1: sticks, 2: slides")
 
 #define FIL_FIELD_ENUM(code, name, unit, text) code,
 typedef enum FilField { FIL_FIELDS(FIL_FIELD_ENUM) FIL_FIELD_COUNT } FilField;

@@ -159,6 +159,95 @@ typedef struct FilSceneOutput {
     unsigned fields; ///< 1 << FIL_OUTPUT_...
 } FilSceneOutput;
 
+// What a claim measures: constant, name, unit, and what it is. Places are those of `through` and
+// `axis`; things are those of `of`.
+#define FIL_MEASURE_TABLE(X)                                                                       \
+    X(FIL_MEASURE_STICKING, "sticking", "", "share of the contacts that press which stick")        \
+    X(FIL_MEASURE_SLIP, "slip", "m/s", "mean speed of sliding where it presses, by the force")     \
+    X(FIL_MEASURE_CONTACTS, "contacts", "", "number of contacts that press or nearly do")          \
+    X(FIL_MEASURE_PRESSING, "pressing", "", "number of contacts that press")                       \
+    X(FIL_MEASURE_TOUCHING, "touching", "", "share of the things that press on something")         \
+    X(FIL_MEASURE_PUSH, "push", "N", "force along `axis` with which contacts press on the things") \
+    X(FIL_MEASURE_OVERLAP, "overlap", "m", "deepest overlap of a contact; 0 when there is none")   \
+    X(FIL_MEASURE_MISSED, "missed", "",                                                            \
+      "pairs that passed through each other and were not mended, since time 0")                    \
+    X(FIL_MEASURE_PLACE, "place", "m", "mean place along `axis`, counted from `through`")          \
+    X(FIL_MEASURE_LOWEST, "lowest", "m", "the least of these places")                              \
+    X(FIL_MEASURE_HIGHEST, "highest", "m", "the largest of them")                                  \
+    X(FIL_MEASURE_MOVED, "moved", "m", "root mean square distance from where it was at `from`")    \
+    X(FIL_MEASURE_BEYOND, "beyond", "", "number of things whose middle lies beyond `through`")     \
+    X(FIL_MEASURE_SPREAD, "spread", "m",                                                           \
+      "root mean square distance from the line along `axis` through the middle of all")            \
+    X(FIL_MEASURE_SPEED, "speed", "m/s", "root mean square speed")                                 \
+    X(FIL_MEASURE_FASTEST, "fastest", "m/s", "the largest speed")                                  \
+    X(FIL_MEASURE_ALIGNED, "aligned", "",                                                          \
+      "how parallel rods are (nematic order): 1 all along one line, 0 in all directions")          \
+    X(FIL_MEASURE_STRAIGHT, "straight", "", "distance from end to end by length, mean of rods")    \
+    X(FIL_MEASURE_CURVATURE, "curvature", "1/m", "root mean square curvature of the centreline")   \
+    X(FIL_MEASURE_KINK, "kink", "",                                                                \
+      "largest jump of the curvature from one point to the next, by its largest value")            \
+    X(FIL_MEASURE_TURNS, "turns", "turns", "how often rods go round the line, mean of rods")       \
+    X(FIL_MEASURE_PITCH, "pitch", "m", "advance along the line with each turn, mean of rods")      \
+    X(FIL_MEASURE_TURNED, "turned", "turns",                                                       \
+      "how far the middle of each thing has gone round the line since time 0, mean of things")     \
+    X(FIL_MEASURE_TILTED, "tilted", "rad",                                                         \
+      "how far what pointed along `axis` at time 0 points elsewhere, the largest")                 \
+    X(FIL_MEASURE_WRITHE, "writhe", "", "how much rods coil and cross themselves, mean of rods")   \
+    X(FIL_MEASURE_APART, "apart", "m",                                                             \
+      "largest distance of two rods, each seen from its root; or of all things from `beside`")     \
+    X(FIL_MEASURE_NEAREST, "nearest", "m", "mean distance to the next rod, along all rods")        \
+    X(FIL_MEASURE_CLUMPED, "clumped", "", "share of the length of rods with another within `near`")
+
+#define FIL_MEASURE_ENUM(code, name, unit, text) code,
+typedef enum FilMeasure { FIL_MEASURE_TABLE(FIL_MEASURE_ENUM) FIL_MEASURE_COUNT } FilMeasure;
+
+#define FIL_TAKE_TABLE(X)      \
+    X(FIL_TAKE_LAST, "last")   \
+    X(FIL_TAKE_MEAN, "mean")   \
+    X(FIL_TAKE_LEAST, "least") \
+    X(FIL_TAKE_MOST, "most")
+
+typedef enum FilTake { FIL_TAKE_TABLE(FIL_SCENE_ENUM) FIL_TAKE_COUNT } FilTake;
+
+#define FIL_RELATIVE_TABLE(X)        \
+    X(FIL_RELATIVE_NO, "no")         \
+    X(FIL_RELATIVE_CHANGE, "change") \
+    X(FIL_RELATIVE_RATIO, "ratio")
+
+typedef enum FilRelative { FIL_RELATIVE_TABLE(FIL_SCENE_ENUM) FIL_RELATIVE_COUNT } FilRelative;
+
+typedef struct FilSceneWords {
+    const char *const *items;
+    int count;
+} FilSceneWords;
+
+/// Something that the scene shows, as a number and its bounds; fil_claims_judge() looks whether it
+/// is so. Variants are changes of the scene as --set takes them, with ';' between them.
+typedef struct FilSceneClaim {
+    FilSceneOrigin origin;
+    const char *says;
+    FilMeasure measure;
+    FilSceneWords of, on;     ///< names of things, or of what made them; none: all
+    double part[2];           ///< of the rods' length, 0 .. 1
+    double radius[2];         ///< m: of trees, branches of these radii
+    double axis[3];           ///< of unit length
+    double through[3];        ///< m
+    double near;              ///< m
+    double from, at;          ///< s: measured from the one to the other
+    FilTake take;             ///< what is taken of that time
+    FilRelative relative;     ///< to the value at time 0
+    double at_least, at_most; ///< -INFINITY and INFINITY where not given
+    double margin;            ///< by how much variants of `unless` must miss the bounds
+    const char *beside;       ///< a variant, for FIL_MEASURE_APART; NULL: none
+    FilSceneWords with;       ///< changes under which all of the claim is looked at
+    FilSceneWords unless;     ///< variants for which the claim must be false
+    FilSceneWords holds_with; ///< variants for which it must hold too
+} FilSceneClaim;
+
+/// "sticking" for FIL_MEASURE_STICKING; NULL when out of range. The same for units.
+FIL_API const char *fil_measure_name(FilMeasure measure);
+FIL_API const char *fil_measure_unit(FilMeasure measure);
+
 /// What a scene holds and what running it takes, from its counts alone: known before generators are
 /// expanded.
 typedef struct FilSceneEstimate {
@@ -184,6 +273,7 @@ typedef struct FilScene {
     FilSceneContact contact;
     FilSceneOutput output;
     int material_count, rod_count, obstacle_count, body_count, joint_count, event_count;
+    int claim_count;
     const FilMaterial *materials;
     const double *friction; ///< [material_count^2]; below 0: not given, and not needed
     const FilSceneRod *rods;
@@ -191,6 +281,7 @@ typedef struct FilScene {
     const FilSceneBody *bodies;
     const FilSceneJoint *joints;
     const FilSceneEvent *events; ///< by time
+    const FilSceneClaim *claims; ///< what it shows
     FilSceneEstimate estimate;
 } FilScene;
 

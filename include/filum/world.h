@@ -185,14 +185,17 @@ typedef struct FilStepInfo {
     /// How much the last of them changed the velocities, relative to the largest: what is left is
     /// about its square (0: all steps are linear). Of the last part of the step.
     double elastic_residual;
-    int substeps;     ///< 1 unless the step was too violent
-    int added_count;  ///< pairs that the swept check found, mended by solving again
-    int missed_count; ///< pairs that went through each other: 0 unless max_halvings was reached
+    int substeps;    ///< 1 unless the step was too violent
+    int added_count; ///< pairs that the swept check found, mended by solving again
+    /// Pairs that went through each other: prescribed motions alone can do that, as an obstacle
+    /// that is driven through a held rod. What else would pass is held: see slowed_count.
+    int missed_count;
     /// Pairs that the step pressed into each other by more than a fifth of the thinner one's
     /// radius, or half of how thick it is: those that neither contacts nor halving could mend.
     int pressed_count;
-    /// Times that a rod lost more than a twentieth of its motion, in a part of the step that it
-    /// would have left with energy from nowhere, and that could not be made shorter.
+    /// Times that a body lost more than a twentieth of its motion, in a part of the step that could
+    /// not be made shorter: a rod that would have gained energy, or what would have passed through
+    /// something, and was held to it instead.
     int slowed_count;
     int asleep_count;   ///< bodies that sleep after the step
     double penetration; ///< m, deepest overlap when the step began

@@ -12,6 +12,7 @@ memory where it has them. docs/python.md is a tour.
     friction_solve             a friction problem: problem_from_dense, _blocks, _global, _product
     Generated, Fclib           hard problems from a seed; problems from files
     FilRodDef, FilWorldDef ... structs, by the fields they have in C; a dict will do, too
+    kind="sphere"              members of enums, by their words in scenes; FIL_SHAPE_SPHERE will do
     lib, ffi                   the whole of C as it is
 
 help(filum.World), help(filum.Frame), ... tell more than this page, which goes on with everything.
@@ -20,7 +21,7 @@ help(filum.World), help(filum.Frame), ... tell more than this page, which goes o
     world = filum.World(step=1e-3)
     steel = world.add_material()
     world.set_friction(steel, steel, 0.3)
-    world.add_obstacle(shape={"kind": filum.FIL_SHAPE_PLANE})
+    world.add_obstacle(shape={"kind": "plane"})
     world.add_rigid(pose={"position": (0, 0, 0.01)})
     while world.time < 0.1:
         info = world.step()

@@ -3,6 +3,7 @@
 A struct behaves as in C: FilRodDef().section.radius = 1e-3. It starts from the library's defaults
 where there are any, else from zeros (a FilPose from the axes of the world). Numbers are numbers,
 arrays of numbers are NumPy views of the struct's own memory, structs within it are views too. A
+member of an enum may be given by its word in scenes: kind="sphere" is kind=FIL_SHAPE_SPHERE. A
 pointer takes a NumPy array (not copied when it has the type and the order that C wants), a list of
 structs, or a Python function; what it points to lives as long as the struct. Structs can be copied
 and pickled; a copy holds the same arrays, a deep copy its own.
@@ -13,6 +14,7 @@ import copy
 import difflib
 import enum
 import keyword
+import os
 import re
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Type
 
@@ -49,7 +51,12 @@ FOLLOWING = {"natural_count", "start_count", "load_count", "key_count"}
 
 
 class Named(enum.IntEnum):
-    """A number with a name in C, which is how it is printed."""
+    """A number with a name in C, which is how it is printed, and a word, as scenes have it."""
+
+    @property
+    def word(self) -> str:
+        """"der" of FIL_ROD_DER."""
+        return WORDS[type(self).__name__].get(int(self), self.name)
 
     def __str__(self) -> str:
         return self.name
@@ -59,6 +66,7 @@ class Named(enum.IntEnum):
 
 
 ENUMS: Dict[str, Type[enum.IntEnum]] = {}
+WORDS: Dict[str, Dict[int, str]] = {}  # of the members of each enum, counts left out
 STRUCTS: Dict[str, Type["Struct"]] = {}
 
 
@@ -138,6 +146,40 @@ def _write_back(place: Any, own: Any, before: bytes) -> None:
 
 def _name(ctype: Any) -> str:
     return ctype.cname.replace("struct ", "").replace("enum ", "").replace(" const", "")
+
+
+def enum_number(kind: str, value: Any, name: str) -> int:
+    """The number of a member of an enum, which was given as a number or by its word; `name` is what
+    errors call it."""
+    known = WORDS[kind]
+    if isinstance(value, str):
+        for number, word in known.items():
+            if value == word:
+                return number
+        near = difflib.get_close_matches(value, known.values(), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise Error(f"{name} is {value!r}; it must be {_one_of(known)}{hint}")
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} takes {_one_of(known)}, not {value!r}")
+    if int(value) not in known:
+        raise Error(f"{name} is {int(value)}; it must be {_one_of(known)}")
+    return int(value)
+
+
+def _one_of(known: Dict[int, str]) -> str:
+    *first, last = (repr(word) for word in known.values())
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _enum_numbers(ctype: Any, value: Any, name: str) -> Any:
+    """An array for C of members of an enum, some of which may be words."""
+    if isinstance(value, np.ndarray) and value.dtype.kind != "U":
+        return value
+    kind = _name(ctype)
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        raise TypeError(f"{name} takes a list of {_one_of(WORDS[kind])}, not {value!r}")
+    return np.array([enum_number(kind, one if isinstance(one, str) else int(one), f"{name}[{k}]")
+                     for k, one in enumerate(value)], dtype_of(ctype))
 
 
 def _text(pointer: Any) -> Optional[str]:
@@ -270,13 +312,12 @@ class Struct:
     def _set_number(self, name: str, ctype: Any, value: Any) -> None:
         if ctype.cname == "_Bool" and value not in (False, True):
             raise TypeError(f"{name} takes True or False, not {value!r}")
+        if ctype.kind == "enum":
+            value = enum_number(_name(ctype), value, name)
         try:
             setattr(self._c, name, value)
         except (TypeError, OverflowError) as error:
-            known = ENUMS.get(_name(ctype)) if ctype.kind == "enum" else None
-            if known is not None:
-                rule = "one of " + ", ".join(n for n in known.__members__ if "_COUNT" not in n)
-            elif ctype.cname in ("double", "float"):
+            if ctype.cname in ("double", "float"):
                 rule = "a number"
             else:
                 rule = f"a whole number of {8 * ffi.sizeof(ctype)} bits"
@@ -325,7 +366,7 @@ class Struct:
             self._keep.pop(key, None)
             self._keep[key + "<"] = (value, None)
             return
-        if isinstance(value, str):
+        if isinstance(value, str) and _name(ctype.item) == "char":
             pointer = kept = ffi.new("char[]", value.encode())
         elif isinstance(value, Struct):
             pointer, kept = value._c, value
@@ -334,6 +375,8 @@ class Struct:
         elif ctype.item.kind == "struct":
             pointer, kept, value = struct_array(ctype.item, value, name)
         else:
+            if ctype.item.kind == "enum":
+                value = _enum_numbers(ctype.item, value, name)
             value = numbers(value, name, None, dtype_of(ctype.item))
             # cffi gives an address of the right type; `value` itself keeps the memory
             pointer, kept = ffi.cast(ctype, ffi.from_buffer(value, require_writable=False)), value
@@ -509,6 +552,14 @@ def _docs() -> Dict[str, str]:
     return found
 
 
+def _words(members: Dict[str, int]) -> Dict[int, str]:
+    """The words of an enum: those of its table, else what the names of its members end in."""
+    own = {name: number for name, number in members.items() if not name.endswith("_COUNT")}
+    stem = len(os.path.commonprefix(list(own)).rpartition("_")[0]) + 1
+    return {number: _cdef.WORDS.get(name, name[stem:].lower().replace("_", "-"))
+            for name, number in own.items()}
+
+
 _FUNCTIONS = ("FilProblemWatch", "FilBodyName")  # types of functions, which cffi has no type of
 
 
@@ -522,6 +573,7 @@ def _make_classes() -> None:
         if ctype.kind == "enum":
             members = {text: number for number, text in sorted(ctype.elements.items())}
             ENUMS[name] = Named(name, members)  # type: ignore
+            WORDS[name] = _words(members)
         elif ctype.kind == "struct" and ctype.fields is not None:
             body = {"_ctype": ctype, "_fields": dict(ctype.fields), "__slots__": (),
                     "__doc__": docs.get(name, name)}

@@ -2,7 +2,7 @@
 
 import copy
 import os
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ._errors import Error, call, defer, is_pending, on_error
 from ._handles import Handle, made
 from ._library import ffi, lib
 from ._memory import Memory, array_at, numbers
-from ._structs import (ENUMS, SHAPES, STRUCTS, as_enum, borrowed, definition, dtype_of,
+from ._structs import (SHAPES, STRUCTS, as_enum, borrowed, definition, dtype_of, enum_number,
                        set_pointers, taken)
 from .runs import _hdf5
 from .world import Definition
@@ -299,17 +299,16 @@ def friction_residual(problem: Any, r: Any) -> Tuple[Any, np.ndarray]:
     return residual, u
 
 
-def local_solve(W: Any, b: Any, mu: float, r: Any = None, solver: int = 0,
-                kind: int = 0) -> Tuple[Any, np.ndarray]:
-    """One block alone: outcome and r. `solver` is a FilLocalSolver, `kind` a FilBlockKind."""
+def local_solve(W: Any, b: Any, mu: float, r: Any = None, solver: Union[str, int] = "hybrid",
+                kind: Union[str, int] = "coulomb") -> Tuple[Any, np.ndarray]:
+    """One block alone: outcome and r. `solver` is a FilLocalSolver or its word, `kind` a
+    FilBlockKind or its word."""
     W, b = numbers(W, "W"), numbers(b, "b", (None,))
     d = b.size
     if W.shape != (d, d) or not 1 <= d <= 6:
         raise Error(f"W has the shape {W.shape} and b {b.shape}; they must be d x d and d, d <= 6")
-    for name, number, known in (("solver", solver, "FilLocalSolver"),
-                                ("kind", kind, "FilBlockKind")):
-        if not 0 <= number < len(ENUMS[known]) - 1:
-            raise Error(f"{name} is {number}; it must be a {known}")
+    solver = enum_number("FilLocalSolver", solver, "solver")
+    kind = enum_number("FilBlockKind", kind, "kind")
     found = np.zeros(d) if r is None else _impulses(r, d).copy()
     outcome = lib.fil_local_solve(solver, kind, d, _double(W), _double(b), mu, _double(found),
                                   ffi.NULL)
@@ -380,13 +379,12 @@ def fclib_write(path: Any, problem: Any, r: Any = None, u: Any = None, title: st
 
 class Generated(Handle):
     """A hard problem from a seed: problem, the same in global form, and, when it was made
-    solvable, a lawful pair r, u. Generated(FIL_GENERATE_FIBRES, contact_count=50)."""
+    solvable, a lawful pair r, u. Generated("fibres", contact_count=50)."""
 
     _noun = "problem"
 
-    def __init__(self, generator: int, **fields: Any) -> None:
-        if isinstance(generator, str) or not 0 <= generator < lib.FIL_GENERATOR_COUNT:
-            raise Error(f"generator is {generator!r}; it must be a FilGenerator")
+    def __init__(self, generator: Union[str, int], **fields: Any) -> None:
+        generator = enum_number("FilGenerator", generator, "generator")
         given = STRUCTS["FilGenerateDef"]()
         given._c[0] = lib.fil_generate_def_default(generator)
         given = definition("FilGenerateDef", given, fields)

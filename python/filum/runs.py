@@ -14,7 +14,7 @@ from ._errors import Error, call
 from ._handles import Handle, made
 from ._library import ffi, lib
 from ._memory import Lease, Memory, array_at, finite, numbers
-from ._structs import STRUCTS, borrowed, definition, dtype_of, taken
+from ._structs import STRUCTS, borrowed, definition, dtype_of, enum_number, taken
 from .world import Definition, World, check_threads, let_end
 
 # HDF5 serves one thread at a time, whatever the file
@@ -266,8 +266,9 @@ class Recorder(Handle):
             lib.fil_recorder_set_name(core.pointer(self._world), kind, index, name)
         return core
 
-    def set_name(self, kind: int, index: int, name: str) -> None:
-        """Name a rod, rigid body or obstacle: kind is a FilBodyKind."""
+    def set_name(self, kind: Union[str, int], index: int, name: str) -> None:
+        """Name a "rod", "rigid" or "obstacle"; a FilBodyKind will do, too."""
+        kind = enum_number("FilBodyKind", kind, "kind")
         kinds = (lib.FIL_BODY_ROD, lib.FIL_BODY_RIGID, lib.FIL_BODY_OBSTACLE)
         if kind not in kinds or not 0 <= index < self._main.counts[kinds.index(kind)]:
             raise Error(f"kind is {kind} and index is {index}; there is no such body")
@@ -449,22 +450,12 @@ class Result(Handle):
         fields."""
         given = definition("FilExportOptions", options, fields)
         count = ffi.new("int64_t *")
-        number = _format_number(format)
+        number = enum_number("FilExportFormat", format, "format")
         with _hdf5:
             self._number += 1
             self._locked(lib.fil_export, number, given._c, os.fsencode(folder), name.encode(),
                          count)
         return count[0]
-
-
-def _format_number(format: Union[str, int]) -> int:
-    names = [ffi.string(lib.fil_export_format_name(k)).decode()
-             for k in range(lib.FIL_EXPORT_FORMAT_COUNT)]
-    if isinstance(format, str) and format in names:
-        return names.index(format)
-    if isinstance(format, int) and 0 <= format < len(names):
-        return int(format)
-    raise Error(f"format is {format!r}; it must be one of {', '.join(names)}")
 
 
 def _discard(pointer: Any, process: int) -> None:

@@ -10,8 +10,8 @@ from ._errors import Error, call, guarded, is_pending, on_error
 from ._handles import Handle, made
 from ._library import ffi, lib
 from ._memory import Memory, array_at, finite, numbers
-from ._structs import (STRUCTS, Struct, borrowed, definition, dtype_of, struct_array, taken,
-                       value_of, vector)
+from ._structs import (STRUCTS, Struct, borrowed, definition, dtype_of, enum_number,
+                       struct_array, taken, value_of, vector)
 
 Vector = Sequence[float]
 Definition = Union[Struct, Dict[str, Any]]  # a struct, or its fields; {}: the defaults
@@ -491,9 +491,11 @@ class World(Handle):
 
     # what is in it
 
-    def _add(self, function: Any, def_: Any, surface: Definition) -> int:
+    def _add(self, function: Any, def_: Any, surface: Definition, material: Optional[int]) -> int:
         number = ffi.new("int *")
         given = taken("FilSurface", surface, "surface")
+        if material is not None:
+            given = definition("FilSurface", given, {"material": material})
         with self._changing() as world:
             self._recorders.clear()  # they would not know what comes now
             self._kept.extend(def_.lasting())  # first: a motion may raise, and yet be in the world
@@ -501,7 +503,8 @@ class World(Handle):
         return number[0]
 
     def add_material(self, restitution: float = 0.0) -> int:
-        """A kind of surface; its number."""
+        """A kind of surface, for friction and restitution; its number. The first is 0, which is
+        that of everything that is added without one."""
         number = ffi.new("int *")
         with self._changing() as world:
             call(lib.fil_world_add_material, world, restitution, number)
@@ -512,21 +515,25 @@ class World(Handle):
         with self._changing() as world:
             call(lib.fil_world_set_friction, world, a, b, mu)
 
-    def add_rod(self, def_: Definition = {}, surface: Definition = {},
-                **fields: Any) -> int:
-        """Add a rod, FilRodDef and FilSurface; its number."""
-        return self._add(lib.fil_world_add_rod, definition("FilRodDef", def_, fields), surface)
+    def add_rod(self, def_: Definition = {}, surface: Definition = {}, *,
+                material: Optional[int] = None, **fields: Any) -> int:
+        """Add a rod, FilRodDef and FilSurface; its number. What it is made of, young and density,
+        is in its section; `material`, a number of add_material(), says how it rubs."""
+        return self._add(lib.fil_world_add_rod, definition("FilRodDef", def_, fields), surface,
+                         material)
 
-    def add_rigid(self, def_: Definition = {}, surface: Definition = {},
-                  **fields: Any) -> int:
-        """Add a rigid body, FilRigidDef and FilSurface; its number."""
-        return self._add(lib.fil_world_add_rigid, definition("FilRigidDef", def_, fields), surface)
+    def add_rigid(self, def_: Definition = {}, surface: Definition = {}, *,
+                  material: Optional[int] = None, **fields: Any) -> int:
+        """Add a rigid body, FilRigidDef and FilSurface; its number. `material` as of add_rod()."""
+        return self._add(lib.fil_world_add_rigid, definition("FilRigidDef", def_, fields), surface,
+                         material)
 
-    def add_obstacle(self, def_: Definition = {}, surface: Definition = {},
-                     **fields: Any) -> int:
-        """Add something that nothing moves but its own motion, FilObstacleDef; its number."""
+    def add_obstacle(self, def_: Definition = {}, surface: Definition = {}, *,
+                     material: Optional[int] = None, **fields: Any) -> int:
+        """Add something that nothing moves but its own motion, FilObstacleDef; its number.
+        `material` as of add_rod()."""
         return self._add(lib.fil_world_add_obstacle, definition("FilObstacleDef", def_, fields),
-                         surface)
+                         surface, material)
 
     def add_joint(self, def_: Definition = {}, **fields: Any) -> int:
         """Join two places, FilJointDef; its number."""
@@ -604,10 +611,12 @@ class World(Handle):
             call(lib.fil_world_settle, world, given._c, info._c)
         return info
 
-    def is_asleep(self, kind: int, index: int) -> bool:
-        return self._ask(lib.fil_world_is_asleep, kind, index)
+    def is_asleep(self, kind: Union[str, int], index: int) -> bool:
+        """Whether a "rod" or a "rigid" (or FIL_BODY_ROD, FIL_BODY_RIGID) of that number sleeps."""
+        return self._ask(lib.fil_world_is_asleep, enum_number("FilBodyKind", kind, "kind"), index)
 
-    def wake(self, kind: int, index: int) -> None:
+    def wake(self, kind: Union[str, int], index: int) -> None:
+        kind = enum_number("FilBodyKind", kind, "kind")
         with self._changing() as world:
             lib.fil_world_wake(world, kind, index)
 

@@ -95,7 +95,7 @@ def test_a_definition_may_be_a_dict_and_is_never_changed():
 
 
 def test_fields_name_what_they_take():
-    refused(lambda: filum.FilRodDef(model="der"), "model takes one of FIL_ROD_HELIX, .*, not 'der'",
+    refused(lambda: filum.FilRodDef(model=None), "model takes 'helix', .* or 'chain', not None",
             TypeError)
     refused(lambda: filum.FilRodDef(length="1 m"), "length takes a number, not '1 m'", TypeError)
     refused(lambda: filum.FilRodDef(element_count=2.5), "element_count takes a whole number",
@@ -104,6 +104,74 @@ def test_fields_name_what_they_take():
     refused(lambda: filum.FilRodDef(quasistatic_twist="no"), "takes True or False", TypeError)
     refused(lambda: filum.FIL_ROD_DEER, "did you mean FIL_ROD_DER", AttributeError)
     refused(lambda: falling_rods().frame().rod("beard"), "there is no rod 'beard'")
+
+
+def test_members_of_enums_may_be_words():
+    """Those of scenes, wherever an enum is taken."""
+    rod = filum.FilRodDef(model="der", section={"kind": "elliptic", "radii": (1e-3, 2e-3)},
+                          root_end={"kind": "free"}, tip_end={"kind": "sliding"})
+    assert rod.model is filum.FIL_ROD_DER and rod.model.word == "der"
+    assert rod.section.kind is filum.FIL_SECTION_ELLIPTIC
+    assert (rod.root_end.kind, rod.tip_end.kind) == (filum.FIL_END_FREE, filum.FIL_END_SLIDING)
+    world = filum.World(solver={"solver": "gauss-seidel", "local": "hybrid-newton"}, law="exact")
+    world.add_material()
+    ball = world.add_rigid(shape={"kind": "sphere", "radius": 0.01})
+    assert world.rigid(ball).shape.kind is filum.FIL_SHAPE_SPHERE
+    assert not world.is_asleep("rigid", ball)
+    world.wake("rigid", ball)
+    problem = filum.problem_from_dense(np.eye(3), [-1.0, 1, 0], 0.3, kinds=["unilateral"])
+    assert problem.kinds[0] == filum.FIL_BLOCK_UNILATERAL
+    assert filum.Generated("tower", contact_count=4).problem.block_count > 0
+    outcome, r = filum.local_solve(np.eye(3), [-1.0, 0, 0], 0.3, solver="enum", kind="free")
+    assert outcome.word == "converged" and np.array_equal(r, np.zeros(3))
+    assert filum.FilMotion(between="linear").between is filum.FIL_MOTION_LINEAR
+
+
+def test_words_that_nobody_knows_are_told_those_that_there_are():
+    shapes = "'plane', 'sphere', 'capsule', 'cylinder', 'box' or 'mesh'"
+    refused(lambda: filum.FilShape(kind="spere"),
+            f"^kind is 'spere'; it must be {shapes}; did you mean 'sphere'\\?$")
+    refused(lambda: filum.FilShape(kind=""), f"^kind is ''; it must be {shapes}$")
+    refused(lambda: filum.FilShape(kind="FIL_SHAPE_BOX"), f"it must be {shapes}")
+    refused(lambda: filum.FilShape(kind=6), f"^kind is 6; it must be {shapes}$")
+    refused(lambda: filum.FilShape(kind=True), f"^kind takes {shapes}, not True$", TypeError)
+    refused(lambda: filum.World(solver={"solver": "newtn"}), "did you mean 'newton'")
+    refused(lambda: filum.problem_from_dense(np.eye(3), np.zeros(3), 0.3, kinds=["colomb"]),
+            r"^kinds\[0\] is 'colomb'; it must be 'coulomb', ")
+    refused(lambda: filum.problem_from_dense(np.eye(3), np.zeros(3), 0.3, kinds="coulomb"),
+            "^kinds takes a list of 'coulomb', ", TypeError)
+    refused(lambda: filum.World().is_asleep("beard", 0), "kind is 'beard'; it must be 'world', ")
+    refused(lambda: filum.Generated("fibers"), "did you mean 'fibres'")
+
+
+def test_every_word_is_that_of_the_headers():
+    """And every enum that a struct holds has words."""
+    for name, words in filum._structs.WORDS.items():
+        made = filum._structs.ENUMS[name]
+        members = [one for key, one in made.__members__.items() if not key.endswith("_COUNT")]
+        assert sorted(words) == sorted(int(one) for one in members), name
+        assert len(set(words.values())) == len(words), name
+    assert filum.FIL_ROD_CLOTHOID.word == filum.ffi.string(
+        filum.lib.fil_rod_model_name(filum.FIL_ROD_CLOTHOID)).decode()
+    for k in range(filum.FIL_SHAPE_COUNT):
+        assert filum.FilShapeKind(k).word == filum.ffi.string(filum.lib.fil_shape_name(k)).decode()
+
+
+def test_a_material_is_named_beside_the_fields():
+    """That of the surface: a rod on ice slides, and sticks where it is rough."""
+    for slides in (True, False):
+        world = filum.World(gravity=(2.0, 0, -9.81))
+        ice, rough = world.add_material(), world.add_material()
+        world.set_friction(ice, ice, 0.05)
+        world.set_friction(rough, ice, 0.9)
+        world.add_obstacle(shape={"kind": "plane"}, material=ice)
+        world.add_rigid(shape={"kind": "box", "size": (0.1, 0.1, 0.02)}, mass=1,
+                        pose={"position": (0, 0, 0.01)}, material=ice if slides else rough)
+        for _ in range(100):
+            world.step()
+        assert (world.rigid(0).rate.velocity[0] > 0.1) == slides
+    refused(lambda: world.add_rod(material=7), "material is 7")
+    refused(lambda: world.add_rod(material="hair"), "material takes a whole number", TypeError)
 
 
 def test_objects_say_what_they_are():

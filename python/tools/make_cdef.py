@@ -3,8 +3,9 @@
 
     make_cdef.py --compiler CC --include FOLDER --version VERSION --out FOLDER
 
-_cdef.py holds the declarations as text. _cffi.py holds the same, parsed, so that `import filum`
-does not take most of a second; it is left out where this Python has no cffi.
+_cdef.py holds the declarations as text, the numbers that are macros, and the words of enums.
+_cffi.py holds the declarations, parsed, so that `import filum` does not take most of a second; it
+is left out where this Python has no cffi.
 
 The C preprocessor expands the tables of the headers; what comes from other headers, attributes and
 directives are dropped, comments are kept: they are what help() shows. Nothing is written by hand,
@@ -28,6 +29,9 @@ int omp_pause_resource_all(int kind);
 """
 # a number as C writes it, in a macro of the public headers
 CONSTANT = re.compile(r"^#define (FIL_[A-Z0-9_]+) (\d+|\d*\.?\d+e[+-]?\d+)$", re.MULTILINE)
+
+# a row of a table of an enum, as the preprocessor shows it: X(FIL_ROD_DER, "der", ...)
+WORD = re.compile(r'\bX\((FIL_[A-Z0-9_]+), "([a-z0-9]+(?:-[a-z0-9]+)*)"')
 
 
 def preprocess(compiler, include, options):
@@ -62,6 +66,12 @@ def constants(text):
             for name, value in CONSTANT.findall(text)}
 
 
+def words(text):
+    """What scenes and options call the members of enums: {"FIL_ROD_DER": "der"}."""
+    tables = re.findall(r"^#define FIL_[A-Z0-9_]+\(X\) .*$", text, re.MULTILINE)
+    return dict(found for table in tables for found in WORD.findall(table))
+
+
 def write_parsed(cdef, path):
     if os.path.exists(path):
         os.remove(path)
@@ -84,13 +94,17 @@ def main():
     parser.add_argument("--out", required=True)
     given = parser.parse_args()
     cdef = declarations(preprocess(given.compiler, given.include, ["-C"]), given.include) + LIBC
-    numbers = constants(preprocess(given.compiler, given.include, ["-dM"]))
+    macros = preprocess(given.compiler, given.include, ["-dM"])
     if '"""' in cdef:
         sys.exit("the headers hold three quotes in a row")
     with open(os.path.join(given.out, "_cdef.py"), "w", encoding="utf-8") as file:
         file.write('"""Made by python/tools/make_cdef.py from the public headers."""\n\n')
         file.write(f"VERSION = {given.version!r}\n\nCONSTANTS = {{\n")
-        file.writelines(f"    {name!r}: {value!r},\n" for name, value in sorted(numbers.items()))
+        file.writelines(f"    {name!r}: {value!r},\n"
+                        for name, value in sorted(constants(macros).items()))
+        file.write("}\n\nWORDS = {\n")
+        file.writelines(f"    {name!r}: {word!r},\n"
+                        for name, word in sorted(words(macros).items()))
         file.write(f'}}\n\nCDEF = r"""\n{cdef}"""\n')
     write_parsed(cdef, os.path.join(given.out, "_cffi.py"))
 

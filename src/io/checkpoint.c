@@ -120,14 +120,13 @@ static FilStatus check_header(const char *path, const Header *header, uint64_t s
     }
     const Header mine = make_header(&(FilCheckpoint){.scene = scene});
     if (memcmp(header->version, mine.version, sizeof mine.version) != 0) {
-        return fil_fail(
-            error, FIL_E_FORMAT,
-            "%s was written by filum %.23s; this is filum %s, which cannot go on with it", path,
-            header->version, mine.version);
+        return fil_fail(error, FIL_E_FORMAT,
+                        "%s was written by filum %.23s; this is filum %s, which cannot resume it",
+                        path, header->version, mine.version);
     }
     if (header->scene != scene) {
         return fil_fail(error, FIL_E_FORMAT,
-                        "%s belongs to another scene, or to other options; the run cannot go on",
+                        "%s belongs to another scene or other options; the run cannot be resumed",
                         path);
     }
     const uint64_t body = size - sizeof *header;
@@ -135,7 +134,7 @@ static FilStatus check_header(const char *path, const Header *header, uint64_t s
         header->frame_count < 0 || (uint64_t)header->events_size > body ||
         (uint64_t)header->state_count > body / sizeof(double) ||
         (uint64_t)header->state_count * sizeof(double) + (uint64_t)header->events_size != body) {
-        return fil_fail(error, FIL_E_FORMAT, "%s is damaged: its sizes do not add up", path);
+        return fil_fail(error, FIL_E_FORMAT, "%s is damaged: its sizes are inconsistent", path);
     }
     return FIL_OK;
 }

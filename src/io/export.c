@@ -76,8 +76,8 @@ FilStatus fil_export_clock(FilExport *job, FilArena *memory, FilExportClock *clo
         FIL_TRY(check_time(job, fil_export_index(job, k), time[k] + all[0]));
         if (job->options->fps == 0.0 && !(time[k] >= time[k - 1])) {
             return fil_fail(job->error, FIL_E_FORMAT,
-                            "%.80s: the times fall: frame %" PRId64 " is at %g s, after %g s; with "
-                            "fps (--fps) frames show one after the other",
+                            "%.80s: the times fall: frame %" PRId64 " is at %g s, after %g s; give "
+                            "fps (--fps) to show frames one after the other",
                             job->result->path, fil_export_index(job, k), time[k] + all[0],
                             time[k - 1] + all[0]);
         }
@@ -286,12 +286,12 @@ static FilStatus check_names(const FilExport *job, const FilExportKind *kind) {
     for (int i = 0; kind->run_suffixes[i] != NULL; i++) {
         FIL_TRY(check_free(job, -1, kind->run_suffixes[i]));
     }
-    if (kind->side_stem == NULL) {
-        return FIL_OK;
-    }
     FilExport side = *job;
-    side.stem = kind->side_stem;
-    return check_frame_names(&side, kind);
+    for (int i = 0; kind->side_stems[i] != NULL; i++) {
+        side.stem = kind->side_stems[i];
+        FIL_TRY(check_frame_names(&side, kind));
+    }
+    return FIL_OK;
 }
 
 // --- the call ------------------------------------------------------------------------------------

@@ -1,32 +1,20 @@
 // export_glb.c - glTF for Blender, three.js and game engines: rods as tubes and ribbons, solids as
 // meshes.
 //
-// A tube has a ring of `sides` vertices at each point of a line, and one vertex at each end, which
-// closes it. The ring lies across the line there (the difference of the neighbours), and starts in
-// the direction of the section's axis n1, or n2 where n1 runs along the line: so vertices move with
-// the rod, twist included, and a vertex is the same place of the rod in every frame.
-//
-// A ribbon is a tube with a rectangle as section, along n1 and n2: its ring has eight vertices, two
-// for each of its four sides, which are flat.
-//
 // Of several frames, the tubes of the first are the mesh and those of frame k are its morph target
 // k - 1, as displacements; the weights go from one target to the next. That costs 24 bytes a vertex
 // and frame, which is why there is a limit. Solids move as nodes.
-#include "export_things.h"
+#include "export_tubes.h"
 
 #include "glb_file.h"
-#include "math/rotation.h"
-#include "math/vec3.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 enum {
     FRAMES_MAX = 256, // what every WebGL 2 can hold as layers of a texture
-    RIBBON_SIDES = 8, // vertices of a ring
 };
 #define BYTES_MAX 1e9
-#define PI 3.14159265358979323846
 
 typedef struct Tubes {
     int vertex_count, triangle_count;
@@ -49,165 +37,21 @@ typedef struct Scene {
 
 // --- tubes ---------------------------------------------------------------------------------------
 
-static bool normalise(double a[3]) {
-    const double size = fil_norm3(a);
-    if (!(size > 0.0 && isfinite(size))) {
-        return false;
-    }
-    for (int k = 0; k < 3; k++) {
-        a[k] /= size;
-    }
-    return true;
+static FilExportTubes get_tubes(const Scene *scene, int g) {
+    return (FilExportTubes){
+        .def = scene->job->def, .group = &scene->groups.items[g], .sides = scene->sides};
 }
 
-// The axes of the ring at a point of a line: along it, and two across it.
-static void find_axes(const FilResultLine *line, const FilFrame *frame, int i, double axis[3][3]) {
-    const int before = i > 0 ? i - 1 : i, after = i + 1 < line->point_count ? i + 1 : i;
-    const size_t first = (size_t)line->first_point;
-    double R[9];
-    fil_export_axes(frame, line->first_point + i, R);
-    fil_subtract3(frame->position + 3 * (first + (size_t)after),
-                  frame->position + 3 * (first + (size_t)before), axis[0]);
-    if (!normalise(axis[0])) {
-        fil_copy3((double[3]){R[0], R[3], R[6]}, axis[0]);
-    }
-    for (int k = 1; k < 3; k++) { // at least one of two unit vectors across each other will do
-        fil_copy3((double[3]){R[k], R[3 + k], R[6 + k]}, axis[1]);
-        fil_add3(-fil_dot3(axis[0], axis[1]), axis[0], axis[1]);
-        if (fil_norm3(axis[1]) > 0.5) {
-            break;
-        }
-    }
-    (void)normalise(axis[1]);
-    fil_cross3(axis[0], axis[1], axis[2]);
-}
-
-static void put_vertex(float *to[2], const double x[3], const double normal[3]) {
-    for (int k = 0; k < 3; k++) {
-        *to[0]++ = (float)x[k];
-        *to[1]++ = (float)normal[k];
-    }
-}
-
-static void put_round_ring(const double x[3], double axis[3][3], double radius, int sides,
-                           float *to[2]) {
-    for (int j = 0; j < sides; j++) {
-        const double angle = 2.0 * PI * j / sides;
-        double normal[3] = {0.0, 0.0, 0.0}, place[3];
-        fil_add3(cos(angle), axis[1], normal);
-        fil_add3(sin(angle), axis[2], normal);
-        fil_copy3(x, place);
-        fil_add3(radius, normal, place);
-        put_vertex(to, place, normal);
-    }
-}
-
-static void put_flat_ring(const double x[3], double axis[3][3], const double half[2],
-                          float *to[2]) {
-    static const signed char corners[RIBBON_SIDES][2] = {{-1, -1}, {1, -1}, {1, -1}, {1, 1},
-                                                         {1, 1},   {-1, 1}, {-1, 1}, {-1, -1}};
-    static const signed char normals[RIBBON_SIDES][2] = {{0, -1}, {0, -1}, {1, 0},  {1, 0},
-                                                         {0, 1},  {0, 1},  {-1, 0}, {-1, 0}};
-    for (int j = 0; j < RIBBON_SIDES; j++) {
-        double normal[3] = {0.0, 0.0, 0.0}, place[3];
-        fil_copy3(x, place);
-        for (int k = 0; k < 2; k++) {
-            fil_add3(corners[j][k] * half[k], axis[1 + k], place);
-            fil_add3(normals[j][k], axis[1 + k], normal);
-        }
-        put_vertex(to, place, normal);
-    }
-}
-
-static void put_line(const Scene *scene, const FilResultLine *line, const FilFrame *frame,
-                     float *to[2]) {
-    const FilResultDef *def = scene->job->def;
-    const double radius = fil_line_radius(def, (int)(line - def->lines));
-    double axis[3][3], ends[2][3] = {{0.0}}, half[2];
-    const bool flat = fil_section_is_flat(&def->rods[line->rod], half);
-    for (int i = 0; i < line->point_count; i++) {
-        const double *x = frame->position + 3 * (size_t)(line->first_point + i);
-        if (flat) {
-            double R[9];
-            fil_export_axes(frame, line->first_point + i, R);
-            for (int k = 0; k < 3; k++) {
-                fil_copy3((double[3]){R[k], R[3 + k], R[6 + k]}, axis[k]);
-            }
-            put_flat_ring(x, axis, half, to);
-        } else {
-            find_axes(line, frame, i, axis);
-            put_round_ring(x, axis, radius, scene->sides, to);
-        }
-        fil_copy3(axis[0], ends[i > 0]);
-    }
-    for (int end = 0; end < 2; end++) {
-        const int i = end == 0 ? 0 : line->point_count - 1;
-        const double side = end == 0 ? -1.0 : 1.0;
-        const double normal[3] = {side * ends[end][0], side * ends[end][1], side * ends[end][2]};
-        put_vertex(to, frame->position + 3 * (size_t)(line->first_point + i), normal);
-    }
-}
-
-// The tubes of a group, as positions and normals.
-static void put_group(const Scene *scene, const FilExportGroup *group, const FilFrame *frame,
-                      float *const arrays[2]) {
-    float *to[2] = {arrays[0], arrays[1]};
-    for (int l = group->first_line; l < group->end_line; l++) {
-        if (fil_export_has_line(scene->job->def, group, l)) {
-            put_line(scene, &scene->job->def->lines[l], frame, to);
-        }
-    }
-}
-
-static void add_three(uint32_t **to, int a, int b, int c) {
-    *(*to)++ = (uint32_t)a;
-    *(*to)++ = (uint32_t)b;
-    *(*to)++ = (uint32_t)c;
-}
-
-// The ring of a line: its vertices, and from how many on the next side begins.
-typedef struct Ring {
-    int sides, stride;
-} Ring;
-
-static Ring get_ring(const Scene *scene, int line) {
-    const FilResultDef *def = scene->job->def;
-    double half[2];
-    return fil_section_is_flat(&def->rods[def->lines[line].rod], half)
-               ? (Ring){.sides = RIBBON_SIDES, .stride = 2}
-               : (Ring){.sides = scene->sides, .stride = 1};
-}
-
-// The triangles of a line whose first vertex is `first`; returns the vertex after its last one.
-static int put_triangles(Ring ring, int first, int points, uint32_t **to) {
-    const int sides = ring.sides, root = first + points * sides, last = root - sides;
-    for (int j = 0; j < sides; j += ring.stride) {
-        const int next = (j + 1) % sides;
-        for (int a = first; a < last; a += sides) {
-            add_three(to, a + j, a + next, a + sides + j);
-            add_three(to, a + next, a + sides + next, a + sides + j);
-        }
-        add_three(to, root, first + next, first + j);
-        add_three(to, root + 1, last + j, last + next);
-    }
-    return root + 2;
-}
-
-static FilStatus add_indices(Scene *scene, const FilExportGroup *group, Tubes *tubes) {
+static FilStatus add_indices(Scene *scene, int g) {
     const FilArenaMark mark = fil_arena_mark(scene->memory);
-    const size_t count = 3 * (size_t)tubes->triangle_count;
-    uint32_t *indices = FIL_NEW(scene->memory, uint32_t, count), *to = indices;
+    const FilExportTubes from = get_tubes(scene, g);
+    const size_t count = 3 * (size_t)scene->tubes[g].triangle_count;
+    uint32_t *indices = FIL_NEW(scene->memory, uint32_t, count);
     if (indices == NULL) {
         return fil_export_no_memory(scene->job);
     }
-    int vertex = 0;
-    for (int l = group->first_line; l < group->end_line; l++) {
-        if (fil_export_has_line(scene->job->def, group, l)) {
-            const int points = scene->job->def->lines[l].point_count;
-            vertex = put_triangles(get_ring(scene, l), vertex, points, &to);
-        }
-    }
-    tubes->indices = fil_glb_add_indices(&scene->glb, indices, count);
+    fil_export_tube_triangles(&from, indices);
+    scene->tubes[g].indices = fil_glb_add_indices(&scene->glb, indices, count);
     fil_arena_release(scene->memory, mark);
     return FIL_OK;
 }
@@ -220,24 +64,12 @@ static int choose_sides(const FilExport *job) {
                                         : 4;
 }
 
-// Vertices and triangles of a group.
-static void count_group(const Scene *scene, const FilExportGroup *group, double counts[2]) {
-    counts[0] = counts[1] = 0.0;
-    for (int l = group->first_line; l < group->end_line; l++) {
-        const double points = scene->job->def->lines[l].point_count;
-        const Ring ring = get_ring(scene, l);
-        if (fil_export_has_line(scene->job->def, group, l)) {
-            counts[0] += points * ring.sides + 2.0;
-            counts[1] += 2.0 * points * ring.sides / ring.stride;
-        }
-    }
-}
-
 static FilStatus check_size(const Scene *scene) {
     double vertices = 0.0;
     for (int g = 0; g < scene->groups.count; g++) {
+        const FilExportTubes tubes = get_tubes(scene, g);
         double counts[2];
-        count_group(scene, &scene->groups.items[g], counts);
+        fil_export_tube_counts(&tubes, counts);
         vertices += counts[0];
     }
     const double bytes = vertices * 24.0 * ((double)scene->job->frame_count + 1.0);
@@ -259,9 +91,10 @@ static FilStatus check_size(const Scene *scene) {
 static FilStatus allocate_tubes(Scene *scene) {
     scene->tubes = FIL_NEW_ZEROED(scene->memory, Tubes, scene->groups.count + 1);
     for (int g = 0; scene->tubes != NULL && g < scene->groups.count; g++) {
+        const FilExportTubes from = get_tubes(scene, g);
         Tubes *tubes = &scene->tubes[g];
         double counts[2];
-        count_group(scene, &scene->groups.items[g], counts);
+        fil_export_tube_counts(&from, counts);
         tubes->vertex_count = (int)counts[0]; // check_size() has looked at it
         tubes->triangle_count = (int)counts[1];
         for (int a = 0; a < 2; a++) {
@@ -276,10 +109,11 @@ static FilStatus add_frame(Scene *scene, int64_t k, float *const room[2]) {
     FilFrame frame = {0};
     FIL_TRY(fil_export_read(scene->job, k, &frame));
     for (int g = 0; g < scene->groups.count; g++) {
-        Tubes *tubes = &scene->tubes[g];
+        const FilExportTubes from = get_tubes(scene, g);
+        const Tubes *tubes = &scene->tubes[g];
         const size_t count = (size_t)tubes->vertex_count;
         float *const *to = k == 0 ? tubes->base : room;
-        put_group(scene, &scene->groups.items[g], &frame, to);
+        fil_export_tube_vertices(&from, &frame, to);
         for (int a = 0; a < 2; a++) {
             for (size_t i = 0; k > 0 && i < 3 * count; i++) {
                 to[a][i] -= tubes->base[a][i];
@@ -295,7 +129,7 @@ static FilStatus add_tubes(Scene *scene) {
     size_t most = 1;
     FIL_TRY(allocate_tubes(scene));
     for (int g = 0; g < scene->groups.count; g++) {
-        FIL_TRY(add_indices(scene, &scene->groups.items[g], &scene->tubes[g]));
+        FIL_TRY(add_indices(scene, g));
         most = (size_t)scene->tubes[g].vertex_count > most ? (size_t)scene->tubes[g].vertex_count
                                                            : most;
     }

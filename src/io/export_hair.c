@@ -47,6 +47,10 @@ static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
     (void)snprintf(hair.about, sizeof hair.about, "filum, time %.9g s, metres, %c up", frame->time,
                    job->y_up ? 'y' : 'z');
     FIL_TRY(fill_strands(job, frame, &hair));
+    if (hair.strand_count == 0) {
+        return fil_fail(job->error, FIL_E_ARGUMENT,
+                        "the run holds no rods, and hair does not hold solids");
+    }
     FIL_TRY(fil_hair_check(&hair, job->name, job->error));
     FilFileWriter writer;
     FIL_TRY(fil_export_begin(job, &writer, k, ".hair"));

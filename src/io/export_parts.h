@@ -27,10 +27,10 @@ typedef struct FilExportKind {
     FilStatus (*frame)(FilExport *job, int64_t k, const FilFrame *frame);
     FilStatus (*run)(FilExport *job);
     const char *frame_suffix;     // of the frame's file, after its number
-    const char *run_suffixes[10]; // of the files of the run, up to a NULL
-    const char *side_stem;        // where frames may have a second file: of its name; or NULL
-    bool is_y_up;                 // by default
-    bool is_table;                // numbers as they are, also those that are none
+    const char *run_suffixes[16]; // of the files of the run, up to a NULL
+    const char *side_stems[3]; // of the names of further files that frames may have, up to a NULL
+    bool is_y_up;              // by default
+    bool is_table;             // numbers as they are, also those that are none
 } FilExportKind;
 
 extern const FilExportKind fil_export_usda, fil_export_hair, fil_export_glb, fil_export_vtp,
@@ -39,6 +39,9 @@ extern const FilExportKind fil_export_usda, fil_export_hair, fil_export_glb, fil
 /// Contacts beside the lines of vtp: files of their own.
 #define FIL_VTP_CONTACTS "-contacts"
 FilStatus fil_export_vtp_contacts(FilExport *job) FIL_MUST_CHECK;
+/// Bodies and obstacles beside them: a file for each frame.
+#define FIL_VTP_SOLIDS "-solids"
+FilStatus fil_export_vtp_solids(FilExport *job) FIL_MUST_CHECK;
 /// A text as XML wants it.
 void fil_export_print_xml(FilFileWriter *writer, const char *text);
 

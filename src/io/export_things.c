@@ -99,19 +99,17 @@ static size_t stem_length(const FilResultRod *rod) {
 
 static bool belongs_with(const FilResultRod *a, const FilResultRod *b) {
     const size_t length = stem_length(a);
-    double half[2];
     return stem_length(b) == length && memcmp(a->name, b->name, length) == 0 &&
-           fil_section_is_flat(a, half) == fil_section_is_flat(b, half);
+           fil_section_is_round(a) == fil_section_is_round(b);
 }
 
-static bool is_flat_line(const FilResultDef *def, int line) {
-    double half[2];
-    return fil_section_is_flat(&def->rods[def->lines[line].rod], half);
+static bool is_round_line(const FilResultDef *def, int line) {
+    return fil_section_is_round(&def->rods[def->lines[line].rod]);
 }
 
 bool fil_export_has_line(const FilResultDef *def, const FilExportGroup *group, int line) {
     return def->lines[line].point_count > 1 &&
-           (!group->is_mixed || is_flat_line(def, line) == group->is_flat);
+           (!group->is_mixed || is_round_line(def, line) == group->is_round);
 }
 
 // Groups of lines, into `groups` where it is not NULL; returns how many.
@@ -122,7 +120,8 @@ static int find_groups(const FilResultDef *def, FilExportGroup *groups) {
         const FilResultRod *rod = &def->rods[line->rod];
         if (l == 0 || !belongs_with(&def->rods[def->lines[l - 1].rod], rod)) {
             if (groups != NULL) {
-                groups[count] = (FilExportGroup){.first_line = l, .is_flat = is_flat_line(def, l)};
+                groups[count] =
+                    (FilExportGroup){.first_line = l, .is_round = is_round_line(def, l)};
                 clean_name(rod->name, stem_length(rod), "rods", groups[count].name);
             }
             count++;
@@ -137,11 +136,12 @@ static int find_groups(const FilResultDef *def, FilExportGroup *groups) {
     return count;
 }
 
-// All that is round, and all that is flat.
+// All that is round, and all that is not.
 static void find_two_groups(const FilResultDef *def, FilExportGroup groups[2]) {
     for (int g = 0; g < 2; g++) {
         FilExportGroup *group = &groups[g];
-        *group = (FilExportGroup){.end_line = def->line_count, .is_flat = g == 1, .is_mixed = true};
+        *group =
+            (FilExportGroup){.end_line = def->line_count, .is_round = g == 0, .is_mixed = true};
         (void)snprintf(group->name, sizeof group->name, "%s", g == 0 ? "rods" : "ribbons");
         for (int l = 0; l < def->line_count; l++) {
             const bool has = fil_export_has_line(def, group, l);

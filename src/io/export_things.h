@@ -8,13 +8,13 @@
 
 #define FIL_THING_NAME (FIL_RESULT_NAME + 24) // bytes of a name, with the 0 at its end
 
-/// Rods that come as one thing: neighbours whose names are the same up to the last slash, and who
-/// are ribbons or are not.
+/// Rods that come as one thing: neighbours whose names are the same up to the last slash, and whose
+/// sections are round or are not.
 typedef struct FilExportGroup {
     char name[FIL_THING_NAME]; // letters, digits and _; no two are the same
     int first_line, end_line;
     int line_count, point_count; // of lines with two points or more: the others are left out
-    bool is_flat;                // all of them are ribbons
+    bool is_round;               // all sections are; false: none is
     bool is_mixed;               // lines of the other kind lie between them: they are not of it
 } FilExportGroup;
 
@@ -23,7 +23,7 @@ typedef struct FilExportGroups {
     int count;
 } FilExportGroups;
 
-/// They live in `memory`. Beyond 64 groups all ribbons are one, and all else is one.
+/// They live in `memory`. Beyond 64 groups all round rods are one, and all others are one.
 FilStatus fil_export_groups(FilExport *job, FilArena *memory, FilExportGroups *out) FIL_MUST_CHECK;
 
 /// Whether a line from first_line to end_line is shown, and with this group.

@@ -1,19 +1,22 @@
 // export_usda.c - Pixar's USD as text: one stage with the curves, the solids and their motion.
 //
 //     World                    Xform, the default prim
-//       Rods                   Scope: a BasisCurves for each group of rods (io/export_things.h)
+//       Rods                   Scope: a BasisCurves for each group of round rods, a Mesh for each
+//                              group of others (io/export_things.h)
 //       Bodies, Obstacles      Scope: Sphere, Capsule, Cylinder, Cube or Mesh with translate,
 //       orient
 //
 // Curves are linear: their vertices are the points of the result, and nothing is smoothed away.
-// Widths are diameters. Ribbons are curves with normals, which USD shows as flat, as wide as they
-// are, and without thickness. Time codes count frames from 0; velocities are lengths in a second of
-// the stage, as motion blur wants them. A value that stays is written once, not as samples.
+// Widths are diameters. What is not round is a mesh that moves: curves with normals, USD's ribbons,
+// have no thickness, and Blender shows them as round. Time codes count frames from 0; velocities of
+// curves are lengths in a second of the stage, as motion blur wants them; a mesh keeps its
+// vertices, so that renderers find its velocities themselves. A value that stays is written once,
+// not as samples.
 //
 // USD keeps an attribute with all its samples together. What frames say is read once and kept where
-// it is not much; of long runs the frames are read for the points, the velocities and the normals
-// of each group, and memory holds one frame, however long the run.
-#include "export_things.h"
+// it is not much; of long runs the frames are read for each attribute of each group, and memory
+// holds one frame, however long the run.
+#include "export_tubes.h"
 
 #include "math/vec3.h"
 
@@ -23,9 +26,11 @@
 
 #define KEPT_MAX 6.4e7 // bytes of what is kept
 
-typedef enum Samples { POINTS, VELOCITIES, NORMALS, SAMPLES_COUNT } Samples;
-static const char *const sample_names[SAMPLES_COUNT] = {"point3f[] points", "vector3f[] velocities",
-                                                        "normal3f[] normals"};
+enum { SIDES = 8 }; // of the rings of meshes
+
+// What frames say of points, and is kept.
+typedef enum Values { POSITIONS, VELOCITIES, QUATERNIONS, VALUES_COUNT } Values;
+static const int width_of[VALUES_COUNT] = {3, 3, 4};
 
 typedef struct Stage {
     FilExport *job;
@@ -34,8 +39,8 @@ typedef struct Stage {
     FilExportClock clock;
     FilExportGroups groups;
     FilExportSolids solids;
-    float (*extents)[6];         // [frame]
-    double *kept[SAMPLES_COUNT]; // [frame][point][3]; NULL: not kept
+    float (*extents)[6];        // [frame]
+    double *kept[VALUES_COUNT]; // [frame][point][3 or 4]; none is NULL, or all that are needed are
 } Stage;
 
 // --- numbers -------------------------------------------------------------------------------------
@@ -69,69 +74,47 @@ static void print_text(FilFileWriter *writer, const char *text) {
 
 // --- curves --------------------------------------------------------------------------------------
 
-// How wide a line is to look at: a ribbon as its longer side.
-static double get_width(const FilResultDef *def, const FilExportGroup *group, int line) {
-    const FilResultRod *rod = &def->rods[def->lines[line].rod];
-    return group->is_flat ? fmax(rod->width, rod->thickness) : 2.0 * fil_line_radius(def, line);
+static double get_width(const FilResultDef *def, int line) {
+    return 2.0 * fil_line_radius(def, line);
 }
 
-// The normals of ribbons, and of all else: the axis of their shorter side.
-static void find_normals(const FilResultDef *def, const FilFrame *frame, double *out) {
-    for (int r = 0; r < def->rod_count; r++) {
-        const FilResultRod *rod = &def->rods[r];
-        const int axis = rod->width < rod->thickness ? 1 : 2;
-        for (int i = rod->first_point; i < rod->first_point + rod->point_count; i++) {
-            double R[9];
-            fil_export_axes(frame, i, R);
-            for (int k = 0; k < 3; k++) {
-                out[3 * (size_t)i + (size_t)k] = R[3 * k + axis];
-            }
-        }
-    }
-}
-
-// Vectors of all points in a frame that has just been read; `out` has room for them.
-static void copy_values(const FilResultDef *def, const FilFrame *frame, Samples what, double *out) {
-    if (what == NORMALS) {
-        find_normals(def, frame, out);
-    } else {
-        memcpy(out, what == POINTS ? frame->position : frame->velocity,
-               3 * sizeof *out * (size_t)def->point_count);
-    }
-}
-
-// The same of chosen frame `k`, kept or read for it.
-static FilStatus get_values(const Stage *stage, Samples what, int64_t k, const double **out) {
+// What chosen frame `k` says of points, kept or read for it.
+static FilStatus get_frame(const Stage *stage, int64_t k, FilFrame *frame) {
     FilExport *job = stage->job;
-    const size_t count = 3 * (size_t)job->def->point_count;
-    if (stage->kept[what] != NULL) {
-        *out = stage->kept[what] + (size_t)k * count;
-        return fil_export_go_on(job, k);
+    const size_t first = (size_t)k * (size_t)job->def->point_count;
+    if (stage->kept[POSITIONS] == NULL) {
+        return fil_export_read(job, k, frame);
     }
-    FilFrame frame = {0};
-    FIL_TRY(fil_export_read(job, k, &frame));
-    double *values = FIL_NEW(&job->scratch, double, count);
-    if (values == NULL) {
-        return fil_export_no_memory(job);
+    const double *values[VALUES_COUNT] = {NULL};
+    for (int what = 0; what < VALUES_COUNT; what++) {
+        values[what] =
+            stage->kept[what] != NULL ? stage->kept[what] + first * (size_t)width_of[what] : NULL;
     }
-    copy_values(job->def, &frame, what, values);
-    *out = values;
-    return FIL_OK;
+    *frame = (FilFrame){.position = values[POSITIONS],
+                        .velocity = values[VELOCITIES],
+                        .quaternion = values[QUATERNIONS]};
+    return fil_export_go_on(job, k);
+}
+
+static bool has_meshes(const Stage *stage) {
+    bool has = false;
+    for (int g = 0; g < stage->groups.count; g++) {
+        has = has || !stage->groups.items[g].is_round;
+    }
+    return has;
 }
 
 // Read all frames, and keep what they say, unless that is too much.
 static FilStatus keep_values(Stage *stage) {
     FilExport *job = stage->job;
-    const size_t count = 3 * (size_t)job->def->point_count, frames = (size_t)job->frame_count;
-    int kinds = VELOCITIES + 1;
-    for (int g = 0; g < stage->groups.count; g++) {
-        kinds = stage->groups.items[g].is_flat ? SAMPLES_COUNT : kinds;
-    }
-    if ((double)count * (double)frames * kinds * sizeof(double) > KEPT_MAX) {
+    const size_t points = (size_t)job->def->point_count, frames = (size_t)job->frame_count;
+    const int kinds = has_meshes(stage) ? VALUES_COUNT : QUATERNIONS;
+    if ((double)points * (double)frames * (kinds > QUATERNIONS ? 10.0 : 6.0) * sizeof(double) >
+        KEPT_MAX) {
         return FIL_OK;
     }
     for (int what = 0; what < kinds; what++) {
-        stage->kept[what] = FIL_NEW(stage->memory, double, count *frames);
+        stage->kept[what] = FIL_NEW(stage->memory, double, points *frames *(size_t)width_of[what]);
     }
     if (stage->memory->failed) {
         return fil_export_no_memory(job);
@@ -139,11 +122,28 @@ static FilStatus keep_values(Stage *stage) {
     for (size_t k = 0; k < frames; k++) {
         FilFrame frame = {0};
         FIL_TRY(fil_export_read(job, (int64_t)k, &frame));
+        const double *const values[VALUES_COUNT] = {frame.position, frame.velocity,
+                                                    frame.quaternion};
         for (int what = 0; what < kinds; what++) {
-            copy_values(job->def, &frame, (Samples)what, stage->kept[what] + k * count);
+            const size_t count = points * (size_t)width_of[what];
+            memcpy(stage->kept[what] + k * count, values[what], count * sizeof(double));
         }
     }
     return FIL_OK;
+}
+
+static void clear_box(float box[6]) {
+    for (int k = 0; k < 3; k++) {
+        box[k] = INFINITY;
+        box[3 + k] = -INFINITY;
+    }
+}
+
+static void widen_box(float box[6], const double x[3], double radius) {
+    for (int k = 0; k < 3; k++) {
+        box[k] = fminf(box[k], (float)(x[k] - radius));
+        box[3 + k] = fmaxf(box[3 + k], (float)(x[k] + radius));
+    }
 }
 
 // All points of a group, and the box around their tubes.
@@ -151,38 +151,38 @@ static void print_points(const Stage *stage, const FilExportGroup *group, const 
                          double scale, float box[6]) {
     const FilResultDef *def = stage->job->def;
     const char *separator = "[";
-    for (int k = 0; k < 3; k++) {
-        box[k] = INFINITY;
-        box[3 + k] = -INFINITY;
-    }
+    clear_box(box);
     for (int l = group->first_line; l < group->end_line; l++) {
         const FilResultLine *line = &def->lines[l];
-        const double radius = 0.5 * get_width(def, group, l);
+        const double radius = 0.5 * get_width(def, l);
         for (int i = 0; fil_export_has_line(def, group, l) && i < line->point_count; i++) {
             const double *x = values + 3 * (size_t)(line->first_point + i);
             fil_file_put(stage->writer, separator, strlen(separator));
             print_float3(stage->writer, x, scale);
             separator = ", ";
-            for (int k = 0; k < 3; k++) {
-                box[k] = fminf(box[k], (float)(x[k] - radius));
-                box[3 + k] = fmaxf(box[3 + k], (float)(x[k] + radius));
-            }
+            widen_box(box, x, radius);
         }
     }
     fil_file_print(stage->writer, "]");
 }
 
-static FilStatus print_samples(Stage *stage, const FilExportGroup *group, Samples what) {
+static void begin_sample(const Stage *stage, int64_t k) {
+    fil_file_print(stage->writer, "                ");
+    print_code(stage, k);
+}
+
+static FilStatus print_samples(Stage *stage, const FilExportGroup *group, Values what) {
     FilFileWriter *writer = stage->writer;
-    const double scale = what == VELOCITIES ? 1.0 / stage->clock.slow : 1.0;
-    fil_file_print(writer, "            %s.timeSamples = {\n", sample_names[what]);
+    const bool moves = what == VELOCITIES;
+    fil_file_print(writer, "            %s.timeSamples = {\n",
+                   moves ? "vector3f[] velocities" : "point3f[] points");
     for (int64_t k = 0; k < stage->job->frame_count; k++) {
-        const double *values = NULL;
+        FilFrame frame = {0};
         float unused[6];
-        FIL_TRY(get_values(stage, what, k, &values));
-        fil_file_print(writer, "                ");
-        print_code(stage, k);
-        print_points(stage, group, values, scale, what == POINTS ? stage->extents[k] : unused);
+        FIL_TRY(get_frame(stage, k, &frame));
+        begin_sample(stage, k);
+        print_points(stage, group, moves ? frame.velocity : frame.position,
+                     moves ? 1.0 / stage->clock.slow : 1.0, moves ? unused : stage->extents[k]);
         fil_file_print(writer, ",\n");
     }
     fil_file_print(writer, "            }\n");
@@ -193,8 +193,7 @@ static void print_extents(const Stage *stage) {
     fil_file_print(stage->writer, "            float3[] extent.timeSamples = {\n");
     for (int64_t k = 0; k < stage->job->frame_count; k++) {
         const float *box = stage->extents[k];
-        fil_file_print(stage->writer, "                ");
-        print_code(stage, k);
+        begin_sample(stage, k);
         fil_file_print(stage->writer, "[(%.9g, %.9g, %.9g), (%.9g, %.9g, %.9g)],\n", (double)box[0],
                        (double)box[1], (double)box[2], (double)box[3], (double)box[4],
                        (double)box[5]);
@@ -219,7 +218,7 @@ static void print_shape(const Stage *stage, const FilExportGroup *group) {
     for (int l = group->first_line; l < group->end_line; l++) {
         const FilResultLine *line = &def->lines[l];
         for (int i = 0; fil_export_has_line(def, group, l) && i < line->point_count; i++) {
-            fil_file_print(writer, "%s%.9g", separator, get_width(def, group, l));
+            fil_file_print(writer, "%s%.9g", separator, get_width(def, l));
             separator = ", ";
         }
     }
@@ -233,7 +232,7 @@ static void print_colour(const Stage *stage, int index) {
                                   "            )\n");
 }
 
-static FilStatus print_group(Stage *stage, int index) {
+static FilStatus print_curves(Stage *stage, int index) {
     const FilExportGroup *group = &stage->groups.items[index];
     FilFileWriter *writer = stage->writer;
     fil_file_print(writer,
@@ -243,15 +242,86 @@ static FilStatus print_group(Stage *stage, int index) {
                    group->name);
     print_shape(stage, group);
     print_colour(stage, index);
-    FIL_TRY(print_samples(stage, group, POINTS));
+    FIL_TRY(print_samples(stage, group, POSITIONS));
     FIL_TRY(print_samples(stage, group, VELOCITIES));
-    if (group->is_flat) {
-        fil_file_print(writer, "            normal3f[] normals (\n                interpolation = "
-                               "\"vertex\"\n            )\n");
-        FIL_TRY(print_samples(stage, group, NORMALS));
-    }
     print_extents(stage);
     fil_file_print(writer, "        }\n");
+    return FIL_OK;
+}
+
+// --- rods that are not round ---------------------------------------------------------------------
+
+static void print_triangles(FilFileWriter *writer, const uint32_t *corners, size_t count) {
+    fil_file_print(writer, "            int[] faceVertexCounts = [");
+    for (size_t t = 0; t < count; t++) {
+        fil_file_print(writer, "%s3", t > 0 ? ", " : "");
+    }
+    fil_file_print(writer, "]\n            int[] faceVertexIndices = [");
+    for (size_t k = 0; k < 3 * count; k++) {
+        fil_file_print(writer, "%s%" PRIu32, k > 0 ? ", " : "", corners[k]);
+    }
+    fil_file_print(writer, "]\n");
+}
+
+static void print_floats(FilFileWriter *writer, const float *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const float *v = values + 3 * i;
+        fil_file_print(writer, i > 0 ? ", " : "[");
+        print_float3(writer, (double[3]){(double)v[0], (double)v[1], (double)v[2]}, 1.0);
+    }
+    fil_file_print(writer, "],\n");
+}
+
+// Positions (which: 0) or normals (1) of all vertices, frame after frame; positions give the boxes.
+static FilStatus print_vertices(Stage *stage, const FilExportTubes *tubes, float *const room[2],
+                                size_t count, int which) {
+    for (int64_t k = 0; k < stage->job->frame_count; k++) {
+        FilFrame frame = {0};
+        FIL_TRY(get_frame(stage, k, &frame));
+        fil_export_tube_vertices(tubes, &frame, room);
+        begin_sample(stage, k);
+        print_floats(stage->writer, room[which], count);
+        clear_box(stage->extents[k]);
+        for (size_t i = 0; i < count; i++) {
+            const float *x = room[0] + 3 * i;
+            widen_box(stage->extents[k], (double[3]){(double)x[0], (double)x[1], (double)x[2]},
+                      0.0);
+        }
+    }
+    fil_file_print(stage->writer, "            }\n");
+    return FIL_OK;
+}
+
+static FilStatus print_tubes(Stage *stage, int index) {
+    const FilExportGroup *group = &stage->groups.items[index];
+    const FilExportTubes tubes = {.def = stage->job->def, .group = group, .sides = SIDES};
+    const FilArenaMark mark = fil_arena_mark(stage->memory);
+    FilFileWriter *writer = stage->writer;
+    double counts[2];
+    fil_export_tube_counts(&tubes, counts);
+    const size_t vertices = (size_t)counts[0], triangles = (size_t)counts[1];
+    uint32_t *corners = FIL_NEW(stage->memory, uint32_t, 3 * triangles);
+    float *const room[2] = {FIL_NEW(stage->memory, float, 3 * vertices),
+                            FIL_NEW(stage->memory, float, 3 * vertices)};
+    if (stage->memory->failed) {
+        return fil_export_no_memory(stage->job);
+    }
+    fil_file_print(writer,
+                   "        def Mesh \"%s\"\n        {\n"
+                   "            uniform token subdivisionScheme = \"none\"\n",
+                   group->name);
+    fil_export_tube_triangles(&tubes, corners);
+    print_triangles(writer, corners, triangles);
+    print_colour(stage, index);
+    fil_file_print(writer, "            point3f[] points.timeSamples = {\n");
+    FIL_TRY(print_vertices(stage, &tubes, room, vertices, 0));
+    fil_file_print(writer, "            normal3f[] normals (\n                interpolation = "
+                           "\"vertex\"\n            )\n            normal3f[] "
+                           "normals.timeSamples = {\n");
+    FIL_TRY(print_vertices(stage, &tubes, room, vertices, 1));
+    print_extents(stage);
+    fil_file_print(writer, "        }\n");
+    fil_arena_release(stage->memory, mark);
     return FIL_OK;
 }
 
@@ -409,7 +479,7 @@ static FilStatus print_groups(Stage *stage) {
     }
     fil_file_print(stage->writer, "    def Scope \"Rods\"\n    {\n");
     for (int g = 0; g < stage->groups.count; g++) {
-        FIL_TRY(print_group(stage, g));
+        FIL_TRY(stage->groups.items[g].is_round ? print_curves(stage, g) : print_tubes(stage, g));
     }
     fil_file_print(stage->writer, "    }\n");
     return FIL_OK;

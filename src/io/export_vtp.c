@@ -2,8 +2,8 @@
 //
 // A file is a short XML text that says where each array lies in the raw bytes that follow it:
 // every array is its length in bytes (64 bits), then its numbers. The .pvd file lists the frames
-// with their times.
-#include "export_parts.h"
+// with their times: rods are part 0, solids part 1, so that ParaView opens both at once.
+#include "export_things.h"
 
 #include "point_contacts.h"
 
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ARRAY_MAX = 13, LINES_FROM = 1, POINT_DATA_FROM = 3 };
+enum { KNOWN = 10, MORE_MAX = 6, LINES_FROM = 1, POINT_DATA_FROM = 3 };
 
 typedef struct Array {
     const char *name, *type;
@@ -131,7 +131,7 @@ static const float *to_float(FilArena *scratch, const double *values, int count)
 
 // What acts on the points: tension and elastic energy where they are known, and forces of contact.
 // Returns how many arrays there are.
-static int add_carried(FilExport *job, const FilFrame *frame, Array *arrays) {
+static int add_loads(FilExport *job, const FilFrame *frame, Array *arrays) {
     const int n = job->def->point_count;
     double *force = FIL_NEW(&job->scratch, double, n);
     if (force == NULL) {
@@ -150,9 +150,45 @@ static int add_carried(FilExport *job, const FilFrame *frame, Array *arrays) {
     return count;
 }
 
+// The sizes of sections along n1 and n2, and n1, where a rod is not round. Returns how many arrays
+// there are.
+static int add_sections(FilExport *job, const FilFrame *frame, Array *arrays) {
+    const FilResultDef *def = job->def;
+    const size_t n = (size_t)def->point_count;
+    bool all_round = true;
+    for (int r = 0; r < def->rod_count; r++) {
+        all_round = all_round && fil_section_is_round(&def->rods[r]);
+    }
+    if (all_round) {
+        return 0;
+    }
+    float *width = FIL_NEW(&job->scratch, float, n), *thickness = FIL_NEW(&job->scratch, float, n);
+    float *n1 = FIL_NEW(&job->scratch, float, 3 * n);
+    for (int r = 0; !job->scratch.failed && r < def->rod_count; r++) {
+        const FilResultRod *rod = &def->rods[r];
+        const bool round = fil_section_is_round(rod);
+        for (int i = rod->first_point; i < rod->first_point + rod->point_count; i++) {
+            double R[9];
+            fil_export_axes(frame, i, R);
+            width[i] = (float)(round ? 2.0 * rod->radius : rod->width);
+            thickness[i] = (float)(round ? 2.0 * rod->radius : rod->thickness);
+            for (int k = 0; k < 3; k++) {
+                n1[3 * i + k] = (float)R[3 * k + 1];
+            }
+        }
+    }
+    arrays[0] = (Array){"width", "Float32", 1, n * sizeof(float), width};
+    arrays[1] = (Array){"thickness", "Float32", 1, n * sizeof(float), thickness};
+    arrays[2] = (Array){"n1", "Float32", 3, 3 * n * sizeof(float), n1};
+    return 3;
+}
+
 static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
     const FilResultDef *def = job->def;
     const size_t n = (size_t)def->point_count;
+    if (n == 0) {
+        return FIL_OK;
+    }
     PointData data = {.radius = FIL_NEW_ZEROED(&job->scratch, float, n),
                       .speed = FIL_NEW(&job->scratch, float, n),
                       .curvature = FIL_NEW(&job->scratch, float, n),
@@ -162,13 +198,14 @@ static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
                       .rod = FIL_NEW(&job->scratch, int, n)};
     const Lines lines = make_lines(def, &job->scratch);
     FilFileWriter *writer = FIL_NEW(&job->scratch, FilFileWriter, 1);
-    Array carried[3] = {0};
-    const int carried_count = add_carried(job, frame, carried);
+    Array more[MORE_MAX] = {0};
+    int more_count = add_loads(job, frame, more);
+    more_count += add_sections(job, frame, more + more_count);
     if (job->scratch.failed) {
-        return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
+        return fil_export_no_memory(job);
     }
     fill_points(def, frame, &data);
-    Array arrays[ARRAY_MAX] = {
+    Array arrays[KNOWN + MORE_MAX] = {
         {"Points", "Float64", 3, 3 * n * sizeof(double), frame->position},
         {"connectivity", "Int64", 1, lines.joined * sizeof(int64_t), lines.connectivity},
         {"offsets", "Int64", 1, lines.count * sizeof(int64_t), lines.offsets},
@@ -180,8 +217,8 @@ static FilStatus write_frame(FilExport *job, int64_t k, const FilFrame *frame) {
         {"s", "Float32", 1, n * sizeof(float), data.s},
         {"rod", "Int32", 1, n * sizeof(int), data.rod},
     };
-    const int array_count = ARRAY_MAX - 3 + carried_count;
-    memcpy(arrays + (ARRAY_MAX - 3), carried, sizeof carried);
+    const int array_count = KNOWN + more_count;
+    memcpy(arrays + KNOWN, more, sizeof more);
     FIL_TRY(fil_export_begin(job, writer, k, ".vtp"));
     print_head(writer, job, frame->time, arrays, array_count);
     for (int a = 0; a < array_count; a++) {
@@ -203,12 +240,20 @@ void fil_export_print_xml(FilFileWriter *writer, const char *text) {
     }
 }
 
-static FilStatus write_list(FilExport *job) {
+static void print_list_item(FilFileWriter *writer, const FilExport *job, double time, int64_t index,
+                            const char *stem) {
+    fil_file_print(writer, "<DataSet timestep=\"%.17g\" part=\"%d\" file=\"", time,
+                   stem[0] == '\0' ? 0 : 1);
+    fil_export_print_xml(writer, job->name);
+    fil_file_print(writer, "%s-%06" PRId64 ".vtp\"/>\n", stem, index);
+}
+
+static FilStatus write_list(FilExport *job, bool rods, bool solids) {
     fil_arena_reset(&job->scratch);
     FilFileWriter *writer = FIL_NEW(&job->scratch, FilFileWriter, 1);
     double *times = FIL_NEW(&job->scratch, double, fil_export_index(job, job->frame_count - 1) + 1);
     if (job->scratch.failed) {
-        return fil_fail(job->error, FIL_E_NO_MEMORY, "there is not enough memory to export");
+        return fil_export_no_memory(job);
     }
     const int64_t count = fil_export_index(job, job->frame_count - 1) + 1;
     FIL_TRY(fil_result_read_times(job->result, 0, count, times, job->error));
@@ -218,17 +263,32 @@ static FilStatus write_list(FilExport *job) {
                    "<Collection>\n");
     for (int64_t k = 0; k < job->frame_count; k++) {
         const int64_t index = fil_export_index(job, k);
-        fil_file_print(writer, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"", times[index]);
-        fil_export_print_xml(writer, job->name);
-        fil_file_print(writer, "-%06" PRId64 ".vtp\"/>\n", index);
+        if (rods) {
+            print_list_item(writer, job, times[index], index, "");
+        }
+        if (solids) {
+            print_list_item(writer, job, times[index], index, FIL_VTP_SOLIDS);
+        }
     }
     fil_file_print(writer, "</Collection>\n</VTKFile>\n");
-    FIL_TRY(fil_export_end(job, writer, FIL_OK));
+    return fil_export_end(job, writer, FIL_OK);
+}
+
+static FilStatus write_rest(FilExport *job) {
+    const bool rods = job->def->point_count > 0;
+    const bool solids = job->def->rigid_count + job->def->obstacle_count > 0;
+    if (!rods && !solids) {
+        return fil_fail(job->error, FIL_E_ARGUMENT, "there is nothing to see in the run");
+    }
+    if (solids) {
+        FIL_TRY(fil_export_vtp_solids(job));
+    }
+    FIL_TRY(write_list(job, rods, solids));
     return fil_export_vtp_contacts(job);
 }
 
 const FilExportKind fil_export_vtp = {.frame = write_frame,
-                                      .run = write_list,
+                                      .run = write_rest,
                                       .frame_suffix = ".vtp",
                                       .run_suffixes = {".pvd", FIL_VTP_CONTACTS ".pvd"},
-                                      .side_stem = FIL_VTP_CONTACTS};
+                                      .side_stems = {FIL_VTP_CONTACTS, FIL_VTP_SOLIDS}};

@@ -319,11 +319,10 @@ static FilStatus check_energy(const FilRecorder *recorder, const FilFrame *frame
     const double has = e->kinetic + fabs(e->bend) + fabs(e->twist) + fabs(e->stretch);
     const double most = 0.5 * fil_world_mass(recorder->world) * fastest * fastest;
     if (!(has <= most) || !isfinite(e->gravity + e->loads)) {
-        return fil_fail(
-            error, FIL_E_ARGUMENT,
-            "at time %g s the energy of motion and shape is %.3g J, more than all of it "
-            "would have at %g m/s: the world has exploded",
-            frame->time, isnan(has) ? (double)NAN : has, fastest);
+        return fil_fail(error, FIL_E_ARGUMENT,
+                        "at time %g s kinetic and elastic energy are %.3g J, more than the whole "
+                        "mass has at %g m/s: the world has exploded",
+                        frame->time, isnan(has) ? (double)NAN : has, fastest);
     }
     return FIL_OK;
 }

@@ -125,7 +125,7 @@ FilStatus fil_result_fail_hdf(const FilResult *result, const char *what, FilErro
                         result->path, what);
     }
     if (result->reason == 0 && H5Eget_num(H5E_DEFAULT) <= 0) { // HDF5 has nothing against it
-        return fil_fail(error, FIL_E_FORMAT, "%s is damaged: it holds numbers that cannot be",
+        return fil_fail(error, FIL_E_FORMAT, "%s is damaged: it holds impossible numbers",
                         result->path);
     }
     return fil_fail(error, result->writing ? FIL_E_IO : FIL_E_FORMAT, "%s: cannot %s it: %s",
@@ -182,7 +182,9 @@ FilStatus fil_result_mend(const char *path, bool *mended, FilError *error) {
     }
     if (due && !found.writable) {
         return fil_fail(error, FIL_E_IO,
-                        "%s: its writer was killed, and you may not write it to mend it", path);
+                        "%s: the program that wrote it was killed, and repairing it needs "
+                        "permission to write it",
+                        path);
     }
     return FIL_OK;
 }
@@ -245,7 +247,7 @@ FilStatus fil_result_open(const char *path, const FilAllocator *allocator, FilRe
 static FilStatus cut(FilResult *result, int64_t frame_count, int64_t step_count, FilError *error) {
     if (result->frame_count < frame_count || result->step_count < step_count) {
         return fil_fail(error, FIL_E_FORMAT,
-                        "%s holds %lld frames and %lld steps; to go on, %lld and %lld are needed",
+                        "%s holds %lld frames and %lld steps; resuming needs %lld and %lld",
                         result->path, (long long)result->frame_count, (long long)result->step_count,
                         (long long)frame_count, (long long)step_count);
     }

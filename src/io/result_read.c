@@ -76,7 +76,7 @@ static FilStatus check_tables(const FilResult *result, FilError *error) {
     int64_t points = 0;
     for (int k = 0; k < def->rod_count; k++) {
         if (def->rods[k].point_count < 0 || def->rods[k].first_point != points) {
-            return fail_format(result, "/rods/info does not add up", error);
+            return fail_format(result, "/rods/info is inconsistent", error);
         }
         points += def->rods[k].point_count;
     }
@@ -87,7 +87,7 @@ static FilStatus check_tables(const FilResult *result, FilError *error) {
         const FilResultLine *line = &def->lines[k];
         if (line->rod < 0 || line->rod >= def->rod_count || line->first_point < 0 ||
             line->point_count < 0 || line->first_point > def->point_count - line->point_count) {
-            return fail_format(result, "/rods/lines leads out of the points", error);
+            return fail_format(result, "/rods/lines refers to points that do not exist", error);
         }
     }
     const FilResultSolid *const solids[2] = {def->rigids, def->obstacles};
@@ -95,7 +95,7 @@ static FilStatus check_tables(const FilResult *result, FilError *error) {
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < counts[i]; k++) {
             if (solids[i][k].mesh < -1 || solids[i][k].mesh >= def->mesh_count) {
-                return fail_format(result, "a body has a mesh that is not there", error);
+                return fail_format(result, "a body refers to a mesh that does not exist", error);
             }
         }
     }
@@ -267,7 +267,7 @@ static FilStatus read_contacts(FilResult *result, const FilFrameRow *row, FilFra
     const int64_t held = count_rows(result, FIL_TABLE_CONTACTS);
     if (row->first_contact < 0 || row->contact_count < 0 || row->contact_count > INT_MAX ||
         row->first_contact > held - row->contact_count) {
-        return fail_format(result, "/frames leads out of /contacts", error);
+        return fail_format(result, "/frames refers to contacts that do not exist", error);
     }
     FilContact *contacts = FIL_NEW(&result->frame_arena, FilContact, row->contact_count);
     if (contacts == NULL) {

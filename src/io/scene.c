@@ -203,8 +203,9 @@ static FilStatus check_names(const FilSceneBuild *build, const char *key) {
 }
 
 static FilStatus build_all(FilSceneBuild *build) {
-    static const char *const named[] = {"rods",    "arrays", "bundles",   "braids", "hairs",
-                                        "strands", "knots",  "obstacles", "rails",  "bodies"};
+    static const char *const named[] = {"rods",      "arrays", "bundles", "piles",
+                                        "braids",    "hairs",  "strands", "knots",
+                                        "obstacles", "rails",  "bodies"};
     FIL_TRY(allocate(build));
     for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
         FIL_TRY(check_names(build, named[k]));
@@ -215,6 +216,7 @@ static FilStatus build_all(FilSceneBuild *build) {
     FIL_TRY(fil_scene_build_rods(build));
     FIL_TRY(fil_scene_build_arrays(build));
     FIL_TRY(fil_scene_build_bundles(build));
+    FIL_TRY(fil_scene_build_piles(build));
     FIL_TRY(fil_scene_build_braids(build));
     FIL_TRY(fil_scene_build_hairs(build));
     FIL_TRY(fil_scene_build_strands(build));
@@ -238,6 +240,7 @@ static FilStatus build_scene(FilSceneBuild *build, const char *text, size_t size
     FIL_TRY(fil_table_decode(&build->decoder, &fil_spec_scene, document.root, &build->spec));
     FIL_TRY(check_times(build));
     copy_settings(build);
+    FIL_TRY(fil_scene_build_claims(build));
     FIL_TRY(fil_scene_load_strands(build));
     FIL_TRY(fil_scene_count(build, options->memory_limit));
     FIL_TRY(fil_scene_build_materials(build));
@@ -381,6 +384,7 @@ void fil_scene_reference_write(FILE *out) {
     for (int k = 0; k < count; k++) {
         fil_table_write_markdown(tables[k], out);
     }
+    fil_scene_measures_write(out);
 }
 
 void fil_scene_schema_write(FILE *out) {

@@ -84,6 +84,12 @@ FilStatus fil_scene_build_events(FilSceneBuild *build) FIL_MUST_CHECK;
 FilStatus fil_scene_material(FilSceneBuild *build, const FilTable *table, const void *record,
                              size_t offset, const char *name, int *out) FIL_MUST_CHECK;
 
+// --- scene_claims.c
+
+FilStatus fil_scene_build_claims(FilSceneBuild *build) FIL_MUST_CHECK;
+/// What claims may measure, as a section of the reference.
+void fil_scene_measures_write(FILE *out);
+
 // --- scene_motion.c
 
 /// The motion that the spec says.
@@ -153,6 +159,7 @@ void fil_scene_drop_strands(FilSceneBuild *build);
 
 FilStatus fil_scene_build_arrays(FilSceneBuild *build) FIL_MUST_CHECK;
 FilStatus fil_scene_build_bundles(FilSceneBuild *build) FIL_MUST_CHECK;
+FilStatus fil_scene_build_piles(FilSceneBuild *build) FIL_MUST_CHECK;
 FilStatus fil_scene_build_braids(FilSceneBuild *build) FIL_MUST_CHECK;
 FilStatus fil_scene_build_hairs(FilSceneBuild *build) FIL_MUST_CHECK;
 FilStatus fil_scene_build_knots(FilSceneBuild *build) FIL_MUST_CHECK;

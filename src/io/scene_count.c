@@ -75,6 +75,9 @@ static void add_generators(const FilSceneSpec *spec, Count *count) {
         const FilBundleSpec *bundle = &spec->bundles.items[k];
         add_rods(count, &bundle->rod, bundle->count, bundle->turns != 0.0);
     }
+    for (int k = 0; k < spec->piles.count; k++) {
+        add_rods(count, &spec->piles.items[k].rod, spec->piles.items[k].count, false);
+    }
     for (int k = 0; k < spec->braids.count; k++) {
         add_rods(count, &spec->braids.items[k].rod, spec->braids.items[k].strands, true);
     }

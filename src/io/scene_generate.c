@@ -1,10 +1,12 @@
-// scene_generate.c - arrays, bundles and braids.
+// scene_generate.c - arrays, bundles, piles and braids.
 //
 // Array: copies of one rod or body, moved, and turned about their own place.
 // Bundle: the points of the hexagonal lattice a i + b j with the smallest i^2 + i j + j^2; with
 // turns, strand p is the helix around the axis at the distance of its lattice point, and longer
 // than the axis accordingly.
-// Braid: strand k of n, phi = 2 pi x / pitch + 2 pi k / n:
+// Pile: strand k lies k spacings above the first, turned about the pile's axis through its middle,
+// so that straight strands do not touch, whichever way they lie. Braid: strand k of n, phi = 2 pi x
+// / pitch + 2 pi k / n:
 //     across = width / 2 sin phi,   above = thickness / 2 sin((n - 1) phi + c),
 // c = 0 for odd n, pi / 2 for even n. Strands j and j + k pass each other where the sines of phi
 // are equal; there they are thickness |sin(pi k / n)| apart, and each goes over and under in turn.
@@ -191,6 +193,52 @@ static FilStatus add_bundle(FilSceneBuild *build, const FilBundleSpec *spec) {
 FilStatus fil_scene_build_bundles(FilSceneBuild *build) {
     for (int k = 0; k < build->spec.bundles.count; k++) {
         FIL_TRY(add_bundle(build, &build->spec.bundles.items[k]));
+    }
+    return FIL_OK;
+}
+
+// ----------------------------------------------------------------------------------------- piles
+
+// A rod of the pile whose axes are `pile`: its middle is moved along and across, then it is turned.
+static void place_in_pile(const FilPileSpec *spec, const FilPose *pile, double above,
+                          FilRandom *random, double length, FilPose *root) {
+    double turn[3] = {0.0, 0.0, 0.0}, R[9];
+    const double angle = fil_random_uniform(random, -1.0, 1.0) * spec->turn;
+    double shift[3] = {0.0, 0.0, 0.0};
+    for (int k = 0; k < 2; k++) {
+        fil_add3(fil_random_uniform(random, -1.0, 1.0) * spec->jitter, pile->axis[k], shift);
+    }
+    fil_add3(above, pile->axis[2], shift);
+    fil_add3(angle, pile->axis[2], turn);
+    fil_rotation_exp(turn, R);
+    move_pose(shift, R, root);
+    fil_add3(-0.5 * length, root->axis[0], root->position);
+}
+
+static FilStatus add_pile(FilSceneBuild *build, const FilPileSpec *spec) {
+    FilScene *scene = &build->holder->scene;
+    const double spacing = GIVEN(pile, spec, FilPileSpec, spacing)
+                               ? spec->spacing
+                               : 2.02 * fil_scene_contact_radius(&spec->rod);
+    FilPose pile;
+    FilSceneRod rod;
+    FIL_TRY(fil_scene_pattern(build, &spec->rod, "piles", &pile));
+    FIL_TRY(fil_scene_rod_shape(build, &spec->rod, &rod));
+    for (int i = 0; i < spec->count; i++) {
+        FilRandom random = fil_scene_random(build, spec->seed, i);
+        FilSceneRod *out = &build->rods[scene->rod_count];
+        *out = rod;
+        place_in_pile(spec, &pile, spacing * i, &random, rod.def.length, &out->def.root);
+        FIL_TRY(
+            fil_scene_rod_ends(build, &spec->rod, fil_scene_item_name(build, spec->name, i), out));
+        scene->rod_count++;
+    }
+    return FIL_OK;
+}
+
+FilStatus fil_scene_build_piles(FilSceneBuild *build) {
+    for (int k = 0; k < build->spec.piles.count; k++) {
+        FIL_TRY(add_pile(build, &build->spec.piles.items[k]));
     }
     return FIL_OK;
 }

@@ -7,4 +7,7 @@
 /// Half its sizes along n1 and n2, m.
 bool fil_section_is_flat(const FilResultRod *rod, double half[2]);
 
+/// True also where the section is not known.
+bool fil_section_is_round(const FilResultRod *rod);
+
 #endif

@@ -132,6 +132,14 @@ typedef struct FilBundleSpec {
     double spacing, turns, jitter;
 } FilBundleSpec;
 
+typedef struct FilPileSpec {
+    FilRecord head;
+    const char *name;
+    FilRodSpec rod;
+    int count, seed;
+    double spacing, turn, jitter;
+} FilPileSpec;
+
 typedef struct FilBraidSpec {
     FilRecord head;
     const char *name;
@@ -258,6 +266,16 @@ typedef struct FilOutputSpec {
     unsigned fields;
 } FilOutputSpec;
 
+typedef struct FilClaimSpec {
+    FilRecord head;
+    const char *says, *beside;
+    int measure, take, relative;
+    ITEMS(const char *) of, on;
+    double part[2], radius[2], axis[3], through[3], near;
+    double from, at, at_least, at_most, margin;
+    ITEMS(const char *) with, unless, holds_with;
+} FilClaimSpec;
+
 typedef struct FilSceneSpec {
     FilRecord head;
     const char *schema, *name, *look;
@@ -269,6 +287,7 @@ typedef struct FilSceneSpec {
     ITEMS(FilRodSpec) rods;
     ITEMS(FilArraySpec) arrays;
     ITEMS(FilBundleSpec) bundles;
+    ITEMS(FilPileSpec) piles;
     ITEMS(FilBraidSpec) braids;
     ITEMS(FilHairSpec) hairs;
     ITEMS(FilStrandSpec) strands;
@@ -278,6 +297,7 @@ typedef struct FilSceneSpec {
     ITEMS(FilSolidSpec) bodies;
     ITEMS(FilJointSpec) joints;
     ITEMS(FilEventSpec) events;
+    ITEMS(FilClaimSpec) claims;
     FilContactSpec contact;
     FilSolverSpec solver;
     FilOutputSpec output;
@@ -303,6 +323,7 @@ typedef struct FilSceneSpec {
     X(body)                \
     X(array)               \
     X(bundle)              \
+    X(pile)                \
     X(braid)               \
     X(hair)                \
     X(curl)                \
@@ -313,6 +334,7 @@ typedef struct FilSceneSpec {
     X(joint)               \
     X(place)               \
     X(event)               \
+    X(claim)               \
     X(contact)             \
     X(solver)              \
     X(output)

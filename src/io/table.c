@@ -296,6 +296,22 @@ static FilStatus decode_numbers(const FilDecoder *d, const FilField *field, cons
     return FIL_OK;
 }
 
+// Texts, as many as are given.
+static FilStatus decode_words(const FilDecoder *d, const FilJson *json, FilItems *out) {
+    if (json->kind != FIL_JSON_LIST) {
+        return fail_type(d, json, "a list of texts");
+    }
+    const char **items = FIL_NEW(d->arena, const char *, (size_t)json->count + 1);
+    if (items == NULL) {
+        return fail_memory(d);
+    }
+    for (const FilJson *child = json->first; child != NULL; child = child->next) {
+        FIL_TRY(decode_text(d, child, &items[child->index]));
+    }
+    *out = (FilItems){.count = json->count, .items = items};
+    return FIL_OK;
+}
+
 static FilStatus decode_objects(FilDecoder *d, const FilField *field, const FilJson *json,
                                 FilItems *out) {
     const bool map = field->type == FIL_FIELD_MAP;
@@ -321,6 +337,8 @@ static FilStatus decode_items(FilDecoder *d, const FilField *field, const FilJso
     FilItems items = {0};
     if (field->type == FIL_FIELD_LIST || field->type == FIL_FIELD_MAP) {
         FIL_TRY(decode_objects(d, field, json, &items));
+    } else if (field->type == FIL_FIELD_WORDS) {
+        FIL_TRY(decode_words(d, json, &items));
     } else {
         FIL_TRY(decode_numbers(d, field, json, &items));
     }

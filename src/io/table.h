@@ -29,6 +29,7 @@ typedef struct FilItems {
     X(FIL_FIELD_NAME, "name", "int, the place in `names`")                        \
     X(FIL_FIELD_NAMES, "list of names", "unsigned, a bit each")                   \
     X(FIL_FIELD_TEXTS, "list of texts", "const char *[size]")                     \
+    X(FIL_FIELD_WORDS, "list of any number of texts", "FilItems of const char *") \
     X(FIL_FIELD_VECTOR, "list of numbers", "double [size]")                       \
     X(FIL_FIELD_COUNTS, "list of whole numbers", "int [size]")                    \
     X(FIL_FIELD_NUMBERS, "list of any number of numbers", "FilItems of double")   \

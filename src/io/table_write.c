@@ -46,6 +46,9 @@ static void write_type(const FilField *field, FILE *out) {
     case FIL_FIELD_TEXTS:
         PUT(out, "%d texts", field->size);
         break;
+    case FIL_FIELD_WORDS:
+        PUT(out, "list of texts");
+        break;
     case FIL_FIELD_NUMBERS:
         PUT(out, "list of numbers");
         break;
@@ -136,6 +139,7 @@ static void write_list(const FilField *field, FILE *out) {
         write_names(field, out);
         break;
     case FIL_FIELD_TEXTS:
+    case FIL_FIELD_WORDS:
         PUT(out, "\"type\": \"string\"");
         break;
     case FIL_FIELD_COUNTS:

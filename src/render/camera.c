@@ -17,6 +17,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -378,6 +379,36 @@ static void place_eye(FilCamera *camera, const FilExtent *extent, double aspect,
     fil_add3(-depth, axes[2], camera->eye);
 }
 
+// Round a place to decimals that make a part in 1e5 of `distance`: as text does, so that reading it
+// back gives the same number.
+static void round_place(double place[3], double distance) {
+    const int decimals = (int)fmin(fmax(5.0 - floor(log10(distance)), 0.0), 15.0);
+    for (int k = 0; k < 3; k++) {
+        char text[64];
+        (void)snprintf(text, sizeof text, "%.*f", decimals, place[k]);
+        place[k] = strtod(text, NULL) + 0.0; // no -0
+    }
+}
+
+static void round_fit(FilCamera *camera) {
+    double view[3];
+    fil_subtract3(camera->target, camera->eye, view);
+    const double distance = fil_norm3(view);
+    if (!camera->has_eye && distance > 0.0) {
+        round_place(camera->eye, distance);
+    }
+    if (!camera->has_target && distance > 0.0) {
+        round_place(camera->target, distance);
+    }
+}
+
+void fil_camera_write(const FilCamera *camera, char text[FIL_CAMERA_TEXT]) {
+    const double *const e = camera->eye, *const t = camera->target, *const u = camera->up;
+    (void)snprintf(text, FIL_CAMERA_TEXT,
+                   "eye=%.15g,%.15g,%.15g target=%.15g,%.15g,%.15g up=%.15g,%.15g,%.15g fov=%.15g",
+                   e[0], e[1], e[2], t[0], t[1], t[2], u[0], u[1], u[2], camera->fov);
+}
+
 FilStatus fil_camera_fit(FilCamera *camera, const FilExtent *extent, double aspect,
                          FilError *error) {
     if (!(fil_norm3(camera->up) > 0.0)) {
@@ -417,6 +448,7 @@ FilStatus fil_camera_fit(FilCamera *camera, const FilExtent *extent, double aspe
             fil_copy3(target, camera->target);
         }
     }
+    round_fit(camera);
     double view[3];
     fil_subtract3(camera->target, camera->eye, view);
     if (!(fil_norm3(view) > 0.0)) {

@@ -34,10 +34,17 @@ void fil_extent_destroy(FilExtent *extent);
 double fil_extent_size(const FilExtent *extent); ///< m, diagonal of the box, never 0
 
 /// Set what is not set: the direction from which most is to be seen, and the nearest eye from
-/// which all of the extent is inside a picture of that aspect (width / height), with a margin.
+/// which all of the extent is inside a picture of that aspect (width / height), with a margin. Both
+/// are rounded, to a part in 1e5 of the distance.
 /// Fails when what was set allows no view.
 FilStatus fil_camera_fit(FilCamera *camera, const FilExtent *extent, double aspect,
                          FilError *error) FIL_MUST_CHECK;
+
+#define FIL_CAMERA_TEXT 320 // bytes, with the 0 at its end
+
+/// A camera that is set, as fil_camera_read() reads it: to the bit, for what fil_camera_fit() sets
+/// are round numbers.
+void fil_camera_write(const FilCamera *camera, char text[FIL_CAMERA_TEXT]);
 
 /// The axes of a camera that is set: right, up, forward.
 void fil_camera_axes(const FilCamera *camera, double axes[3][3]);

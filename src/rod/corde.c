@@ -123,6 +123,15 @@ static void launch(FilRod *rod, const double velocity[3], const double spin[3]) 
     }
 }
 
+static void slow_down(FilRod *rod, const double velocity[3], double part) {
+    FilCorde *corde = rod->data;
+    corde->ready = false;
+    for (int k = 3 * corde->first; k < 3 * (corde->last + 1); k++) {
+        const double whole = (k / 3) % 2 == 0 ? 0.0 : velocity[k % 3];
+        corde->v[k] = whole + part * (corde->v[k] - whole);
+    }
+}
+
 static void move(FilRod *rod, const double *dx) {
     FilCorde *corde = rod->data;
     fil_corde_forget(rod);
@@ -151,6 +160,7 @@ const FilRodTable fil_rod_corde = {
     .get_velocity = get_velocity,
     .stop = stop,
     .launch = launch,
+    .slow_down = slow_down,
     .move = move,
     .at = fil_corde_at,
     .sample = fil_corde_sample,

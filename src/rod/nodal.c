@@ -179,6 +179,16 @@ void fil_nodal_launch(FilRod *rod, const double velocity[3], const double spin[3
     }
 }
 
+void fil_nodal_slow_down(FilRod *rod, const double velocity[3], double part) {
+    FilNodal *nodal = rod->data;
+    for (int k = nodal->first; k < nodal->last; k++) {
+        const int c = k % nodal->stride;
+        const double whole = c < 3 ? velocity[c] : 0.0;
+        nodal->v[k] = whole + part * (nodal->v[k] - whole);
+    }
+    fil_nodal_forget(rod);
+}
+
 void fil_nodal_move(FilRod *rod, const double *dx) {
     FilNodal *nodal = rod->data;
     double axes[2][3];

@@ -88,6 +88,7 @@ void fil_nodal_advance(FilRod *rod, double dt, const double *velocity);
 void fil_nodal_get_velocity(const FilRod *rod, double *velocity);
 void fil_nodal_stop(FilRod *rod);
 void fil_nodal_launch(FilRod *rod, const double velocity[3], const double spin[3]);
+void fil_nodal_slow_down(FilRod *rod, const double velocity[3], double part);
 void fil_nodal_move(FilRod *rod, const double *dx);
 void fil_nodal_sample(const FilRod *rod, const FilRodPlace *places, int count, double *points,
                       double *rates);
@@ -220,8 +221,8 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .solve_columns = fil_nodal_solve_columns, .factors = fil_nodal_factors,                   \
         .advance = fil_nodal_advance, .get_velocity = fil_nodal_get_velocity,                     \
         .forget = fil_nodal_forget, .stop = fil_nodal_stop, .launch = fil_nodal_launch,           \
-        .move = fil_nodal_move, .at = fil_nodal_at, .sample = fil_nodal_sample,                   \
-        .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,                                   \
+        .slow_down = fil_nodal_slow_down, .move = fil_nodal_move, .at = fil_nodal_at,             \
+        .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,       \
         .place_jacobian = fil_nodal_place_jacobian, .place_span = fil_nodal_place_span,           \
         .curvature_at = fil_nodal_curvature_at, .elastic_at = fil_nodal_elastic_at,               \
         .edge_tension = fil_nodal_edge_tension, .energy = fil_nodal_energy,                       \

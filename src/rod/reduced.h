@@ -58,6 +58,8 @@ typedef struct FilReducedWhole {
     bool sane;
 } FilReducedWhole;
 
+typedef struct FilReducedSpace FilReducedSpace; // reduced_space.c
+
 typedef struct FilReduced {
     int d;          // curvature numbers of an element
     int root;       // degrees of freedom of the root: 0, 3, 6
@@ -91,12 +93,13 @@ typedef struct FilReduced {
     double *push;                     // [6 + kappas]: their mean acceleration
     double root_factor[81];           // Cholesky factor of what is unknown at the root
     int root_first[9];
-    double root_axes[9];   // frame of the root when they were made
-    double root_wrench[6]; // on the root, in its axes
-    double *dense;         // [dof_count][dof_count] or NULL
-    int *dense_first;      // [dof_count] or NULL
-    double *forces;        // [dof_count] scratch
-    double *end_jacobian;  // [6][dof_count] scratch, where rows hold an end
+    double root_axes[9];    // frame of the root when they were made
+    double root_wrench[6];  // on the root, in its axes
+    double *dense;          // [dof_count][dof_count] or NULL
+    int *dense_first;       // [dof_count] or NULL
+    double *forces;         // [dof_count] scratch
+    double *end_jacobian;   // [6][dof_count] scratch, where rows hold an end
+    FilReducedSpace *space; // of steps in space; NULL: there was none yet
 } FilReduced;
 
 static inline FilReduced *fil_reduced(const FilRod *rod) {
@@ -171,6 +174,24 @@ void fil_reduced_launch(FilRod *rod, const double velocity[3], const double spin
 void fil_reduced_place_ends(FilRod *rod);
 void fil_reduced_move(FilRod *rod, const double *dx);
 
+/// Move the configuration; rates stay.
+void fil_reduced_shift(FilRod *rod, const double *dx);
+/// A root that is held goes where it is held after `dt`, and has its mean rate.
+void fil_reduced_follow_root(FilRod *rod, double dt);
+/// The part of a displacement, `scale` times x, that all elements bear.
+double fil_reduced_find_part(const FilRod *rod, double scale, const double *x);
+
+// --- reduced_space.c -----------------------------------------------------------------------------
+
+/// Keep the state that the usual step led to. False where there is no step in space: a tip is held,
+/// a torque acts, an element is a coil, or there is no memory.
+bool fil_reduced_enter_space(FilRod *rod);
+/// Go back to it.
+void fil_reduced_leave_space(FilRod *rod);
+/// Take a step in space, without mending momentum and energy. False where the search did not end.
+/// Energies below `noise` do not count.
+bool fil_reduced_step_in_space(FilRod *rod, double dt, double noise);
+
 // --- reduced_recover.c ---------------------------------------------------------------------------
 
 /// Whether nothing holds or drags the rod: momentum and energy are made right at the end of a step.
@@ -182,6 +203,9 @@ void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole);
 double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
                            const FilReducedWhole *start);
 
+/// v <- V + part (v - V): see FilRodTable.slow_down.
+void fil_reduced_slow_down(FilRod *rod, const double velocity[3], double part);
+
 /// The rod was moved from where it was like `start`: its velocities stay so far as it has no more
 /// energy than before (where it moves at all) and, where it is free, the same momentum.
 void fil_reduced_settle(FilRod *rod, const FilReducedWhole *start);
@@ -190,6 +214,8 @@ void fil_reduced_settle(FilRod *rod, const FilReducedWhole *start);
 
 /// Add the stiffness that tension gives the rod, times step^2, to the mass matrix of the last pass.
 void fil_reduced_stretch(const FilRod *rod, double dt, double step);
+/// Add what forces of any direction have, made positive, after sums and forces times dt^2.
+void fil_reduced_brace(const FilRod *rod);
 /// Add it times the rates of the state, or the difference to the rates after the step, to h.
 void fil_reduced_add_tension(const FilRod *rod, bool difference);
 
@@ -245,28 +271,29 @@ void fil_composite_assemble(const FilRod *rod, double stiff, double *A);
 void fil_composite_factor(const FilRod *rod, double stiff);
 void fil_composite_solve(const FilRod *rod, double *x);
 
-#define FIL_REDUCED_TABLE(model, maker)                                                           \
-    {                                                                                             \
-        .name = model, .framed = true,                                                            \
-        .carried = true, /* a held root is left out of the coordinates */                         \
-            .foresees = true,                                                                     \
-        .rows = {{[FIL_END_SLIDING] = 5},                                                         \
-                 {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},           \
-        .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,          \
-        .flaw = fil_reduced_flaw, .turning = fil_reduced_turning, .solve = fil_reduced_solve,     \
-        .advance = fil_reduced_advance, .get_velocity = fil_reduced_get_velocity,                 \
-        .stop = fil_reduced_stop, .launch = fil_reduced_launch,                                   \
-        .place_ends = fil_reduced_place_ends, .move = fil_reduced_move, .at = fil_reduced_at,     \
-        .sample = fil_reduced_sample, .jacobian = fil_reduced_jacobian, .span = fil_reduced_span, \
-        .curvature_at = fil_reduced_curvature_at, .elastic_at = fil_reduced_elastic_at,           \
-        .tip_reaction = fil_reduced_tip_reaction, .momentum = fil_reduced_momentum,               \
-        .body_wrench = fil_reduced_body_wrench, .end_rows = fil_reduced_end_rows,                 \
-        .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                         \
-        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                         \
-        .stiffness = fil_reduced_stiffness, .rigid_rates = fil_reduced_rigid_rates,               \
-        .axial_rates = fil_reduced_axial_rates, .mass = fil_reduced_mass,                         \
-        .largest_step = fil_reduced_largest_step, .refresh = fil_reduced_refresh,                 \
-        .hold_shape = fil_reduced_hold_shape,                                                     \
+#define FIL_REDUCED_TABLE(model, maker)                                                       \
+    {                                                                                         \
+        .name = model, .framed = true,                                                        \
+        .carried = true, /* a held root is left out of the coordinates */                     \
+            .foresees = true,                                                                 \
+        .rows = {{[FIL_END_SLIDING] = 5},                                                     \
+                 {[FIL_END_PINNED] = 3, [FIL_END_SLIDING] = 5, [FIL_END_CLAMPED] = 6}},       \
+        .create = maker, .prepare = fil_reduced_prepare, .correct = fil_reduced_correct,      \
+        .flaw = fil_reduced_flaw, .turning = fil_reduced_turning, .solve = fil_reduced_solve, \
+        .advance = fil_reduced_advance, .get_velocity = fil_reduced_get_velocity,             \
+        .stop = fil_reduced_stop, .launch = fil_reduced_launch,                               \
+        .slow_down = fil_reduced_slow_down, .place_ends = fil_reduced_place_ends,             \
+        .move = fil_reduced_move, .at = fil_reduced_at, .sample = fil_reduced_sample,         \
+        .jacobian = fil_reduced_jacobian, .span = fil_reduced_span,                           \
+        .curvature_at = fil_reduced_curvature_at, .elastic_at = fil_reduced_elastic_at,       \
+        .tip_reaction = fil_reduced_tip_reaction, .momentum = fil_reduced_momentum,           \
+        .body_wrench = fil_reduced_body_wrench, .end_rows = fil_reduced_end_rows,             \
+        .step_rows = fil_reduced_step_rows, .energy = fil_reduced_energy,                     \
+        .gradient = fil_reduced_gradient, .hessian = fil_reduced_hessian,                     \
+        .stiffness = fil_reduced_stiffness, .rigid_rates = fil_reduced_rigid_rates,           \
+        .axial_rates = fil_reduced_axial_rates, .mass = fil_reduced_mass,                     \
+        .largest_step = fil_reduced_largest_step, .refresh = fil_reduced_refresh,             \
+        .hold_shape = fil_reduced_hold_shape,                                                 \
     }
 
 #endif

@@ -515,3 +515,13 @@ void fil_reduced_settle(FilRod *rod, const FilReducedWhole *start) {
         (void)pay(rod, &budget, &(Motion){.any = false}, end->kinetic);
     }
 }
+
+void fil_reduced_slow_down(FilRod *rod, const double velocity[3], double part) {
+    FilReduced *data = fil_reduced(rod);
+    Motion motion = {.any = true};
+    fil_copy3(data->root_place, motion.at);
+    fil_copy3(velocity, motion.u);
+    slow_down(rod, &motion, part);
+    data->stale = true;
+    data->measured = false;
+}

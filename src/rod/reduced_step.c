@@ -56,6 +56,9 @@
 #define LATE 0.3 // of 2 theta - 1: how much more than the mean v+ counts in v_m
 
 enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 10, MAX_HALVES = 30 };
+static const double most_lost =
+    FIL_ROD_HONEST;                   // of its motion, in a step that is done in space instead
+static const double noise = 1e-10;    // of energies: what cannot be told from round-off
 static const double most_bend = 2.0;  // rad: of an element in a step
 static const double most_coil = 60.0; // rad: of an element that is wound up by steps
 static const double astray = 1e-5;    // of the length: how far off a held end may be
@@ -169,8 +172,7 @@ static double part_of_bend(double l, const double *kappa, const double way[3]) {
     return part;
 }
 
-// The part of a displacement, `scale` times x, that all elements bear.
-static double find_part(const FilRod *rod, double scale, const double *x) {
+double fil_reduced_find_part(const FilRod *rod, double scale, const double *x) {
     const FilReduced *data = fil_reduced(rod);
     double part = 1.0;
     for (int i = 0; i < rod->element_count; i++) {
@@ -234,7 +236,8 @@ static void look_ahead(const FilRod *rod, double dt, double part) {
         ahead[18 + k] = bent * dt * (rate[k] + theta * change);
         ahead[18 + kappas + k] = rate[k] + late * change;
     }
-    for (size_t k = 0; k < kappas; k += 3) { // no farther than a step goes: see find_part()
+    for (size_t k = 0; k < kappas;
+         k += 3) { // no farther than a step goes: see fil_reduced_find_part()
         const int element = (int)(k / 3) < rod->element_count ? (int)(k / 3) : (int)(k / 3) - 1;
         const double bend = rod->lengths[element] * fil_norm3(ahead + 18 + k);
         const double most = bend > most_bend ? most_bend / bend : 1.0;
@@ -503,8 +506,7 @@ void fil_reduced_launch(FilRod *rod, const double velocity[3], const double spin
     }
 }
 
-// Move the configuration; rates stay.
-static void shift(FilRod *rod, const double *dx) {
+void fil_reduced_shift(FilRod *rod, const double *dx) {
     FilReduced *data = fil_reduced(rod);
     if (data->root == 6) {
         fil_add3(1.0, dx, data->root_place);
@@ -530,14 +532,14 @@ static bool is_moving(const FilReduced *data) {
 void fil_reduced_move(FilRod *rod, const double *dx) {
     FilReducedWhole start;
     const bool moving = is_moving(fil_reduced(rod));
-    const double part = find_part(rod, 1.0, dx);
+    const double part = fil_reduced_find_part(rod, 1.0, dx);
     if (moving) {
         fil_reduced_measure(rod, &start);
     }
     for (int k = 0; k < rod->dof_count; k++) {
         rod->trial[k] = part * dx[k];
     }
-    shift(rod, rod->trial);
+    fil_reduced_shift(rod, rod->trial);
     if (moving) {
         fil_reduced_settle(rod, &start);
     }
@@ -562,8 +564,7 @@ void fil_reduced_place_ends(FilRod *rod) {
     }
 }
 
-// A held root is where it is held.
-static void follow_root(FilRod *rod, double dt) {
+void fil_reduced_follow_root(FilRod *rod, double dt) {
     FilReduced *data = fil_reduced(rod);
     double rate[6];
     bool driven = find_root_rate(rod, dt, rate);
@@ -614,7 +615,7 @@ static void pull_ends(FilRod *rod) {
                 dx[k] = -dx[k];
             }
             if (pull > 0 && !(worst < last)) {
-                shift(rod, dx); // back: it made it worse
+                fil_reduced_shift(rod, dx); // back: it made it worse
             }
             return;
         }
@@ -622,11 +623,11 @@ static void pull_ends(FilRod *rod) {
             return;
         }
         find_pull(rod, error, dx);
-        const double part = find_part(rod, 1.0, dx);
+        const double part = fil_reduced_find_part(rod, 1.0, dx);
         for (int k = 0; part < 1.0 && k < n; k++) {
             dx[k] *= part;
         }
-        shift(rod, dx);
+        fil_reduced_shift(rod, dx);
         last = worst;
     }
 }
@@ -680,7 +681,7 @@ static void move_on(FilRod *rod, double dt, const double *velocity) {
         root[k] = velocity[k];
     }
     if (data->root < 6) {
-        follow_root(rod, dt);
+        fil_reduced_follow_root(rod, dt);
     }
     if (data->root == 6) {
         fil_add3(1.0, way, data->root_place);
@@ -703,6 +704,33 @@ static void move_on(FilRod *rod, double dt, const double *velocity) {
     }
 }
 
+// A step that would lose a good part of its motion: as implicit Euler in space it may lose less.
+static void retry_in_space(FilRod *rod, double dt, const FilReducedWhole *start) {
+    FilReduced *data = fil_reduced(rod);
+    const FilReducedWhole usual = data->whole;
+    const double theta = rod->theta, flaw = data->flaw;
+    const double size = start->kinetic + start->elastic + start->pull * rod->state[1];
+    if (!fil_reduced_enter_space(rod)) {
+        return;
+    }
+    memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
+    fil_reduced_refresh(rod);
+    rod->theta = 1.0;
+    const bool found = fil_reduced_step_in_space(rod, dt, noise * size);
+    data->flaw = fil_reduced_recover(rod, dt, 1.0, 0.0, start);
+    data->flaw = found ? data->flaw : fmax(data->flaw, 1.2 * FIL_ROD_HONEST);
+    const double fastest = fmax(start->kinetic, data->whole.kinetic);
+    if (found && data->flaw <= 1.0 && fastest <= noise * size) {
+        data->flaw = 0.0; // it rests
+    }
+    rod->theta = theta;
+    if (!(data->flaw < flaw && fil_all_finite(rod->state, rod->state_count))) {
+        fil_reduced_leave_space(rod);
+        data->whole = usual;
+        data->flaw = flaw;
+    }
+}
+
 // A step that bends the rod by more than there is energy for is too long; less of it is not: A is
 // positive, so that v+ leads downhill from where v = 0. It is halved until it can be paid for.
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
@@ -711,7 +739,7 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
         fil_reduced_measure(rod, &data->whole);
     }
     const FilReducedWhole start = data->whole;
-    double part = find_part(rod, rod->theta * dt, velocity), *slower = rod->mend;
+    double part = fil_reduced_find_part(rod, rod->theta * dt, velocity), *slower = rod->mend;
     for (int j = 0; j < rod->dof_count; j++) {
         slower[j] = part * velocity[j];
     }
@@ -730,6 +758,9 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
         }
     }
     data->flaw = fmax(data->flaw, 1.0 - part);
+    if (data->flaw > most_lost && rod->shortest && rod->push == NULL) {
+        retry_in_space(rod, dt, &start);
+    }
     if (fil_rod_find_astray(rod) > astray) {
         data->flaw = fmax(data->flaw, 1.0);
     }

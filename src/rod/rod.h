@@ -91,14 +91,16 @@ struct FilRod {
     unsigned past_revision;
     int linearisations;    // of a step that is linear: 0 and 1 are one
     bool tired;            // a step took so much work that its rest is taken as it comes
+    bool shortest;         // no shorter step will be tried: what is lost in it is lost
     bool careful;          // a step is done as implicit Euler, without terms that are foreseen
     FilStatus step_status; // of the last step in fil_rods_step()
 };
 
-// What pushes a rod in a step.
+// How a step that others take for a rod differs from one of its own.
 typedef struct FilPush {
-    const double *impulses; // [dof_count]
+    const double *impulses; // [dof_count]: what pushed it; NULL: nothing did
     double unpaid;          // J: of their work, what is not to stay in the rod
+    bool shortest;          // no shorter step will be tried
 } FilPush;
 
 // A section of a rod.
@@ -183,6 +185,8 @@ struct FilRodTable {
     void (*stop)(FilRod *rod);
     // Those of a rigid motion: `velocity` of the root, `spin` about it; held unknowns stay at rest.
     void (*launch)(FilRod *rod, const double velocity[3], const double spin[3]);
+    // v <- V + part (v - V), V the motion of all of the rod with `velocity`, of what is not held.
+    void (*slow_down)(FilRod *rod, const double velocity[3], double part);
     // Move the configuration along dx, a displacement of dof_count numbers; velocities stay.
     void (*move)(FilRod *rod, const double *dx);
 
@@ -263,7 +267,7 @@ FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error);
 /// v+ of a step without contacts into rod->velocity.
 void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info);
 /// Take the step with the velocity v+ of its end; the rod stays as it was when that would leave the
-/// range of numbers. `push` is what pushed it, NULL: nothing did.
+/// range of numbers. `push` NULL: nothing pushed it, and it is a step of its own.
 FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, const FilPush *push,
                             FilError *error);
 

@@ -299,7 +299,9 @@ FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, cons
     if (finite) {
         rod->push = push != NULL ? push->impulses : NULL;
         rod->unpaid = push != NULL ? push->unpaid : 0.0;
+        rod->shortest = rod->shortest || (push != NULL && push->shortest);
         rod->table->advance(rod, dt, velocity);
+        rod->shortest = rod->shortest && push == NULL;
         rod->push = NULL;
         rod->unpaid = 0.0;
     }
@@ -377,7 +379,7 @@ static FilStatus stand_still(FilRod *rod, double dt, FilError *error) {
 
 // Nothing of the step can be taken: the rod is as it was.
 static FilStatus refuse_step(FilRod *rod, double dt, FilError *error) {
-    rod->tired = rod->careful = false;
+    rod->tired = rod->careful = rod->shortest = false;
     FIL_TRY(give_up(rod, FIL_OK));
     return fail_step(rod, dt, error);
 }
@@ -418,6 +420,7 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
         const bool last = parts.depth == MAX_DEPTH;
         rod->tired = info->iterations >= MAX_WORK;
         rod->careful = rod->tired || parts.depth > MIN_DEPTH;
+        rod->shortest = rod->tired || parts.depth >= MIN_DEPTH;
         const FilStatus status = take_part(rod, ldexp(dt, -parts.depth), last, &part, error);
         const double flaw = status == FIL_OK ? rod->table->flaw(rod) : 2.0;
         const bool sound = status == FIL_OK && part.converged && flaw <= most_flawed(&parts);
@@ -434,7 +437,7 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
         info->parts += stands;
         count_part(&parts, stands);
     }
-    rod->tired = rod->careful = false;
+    rod->tired = rod->careful = rod->shortest = false;
     rod->state[0] = time + dt;
     return FIL_OK;
 }

@@ -243,7 +243,7 @@ static void answer_rows(const FilSource *source, const FilRoute *route, FilAnswe
 static void answer_frame(const FilSource *source, const FilRoute *route, FilAnswer *out) {
     FilError error;
     if (route->kind == FIL_ROUTE_NOW && source->now == NULL) {
-        fil_answer_error(409, "this run is not live; it has frames, but no present", out);
+        fil_answer_error(409, "this run is not live; ask for api/frame/K instead", out);
         return;
     }
     const FilStatus status =
@@ -300,7 +300,7 @@ void fil_answer_do(const FilSource *source, const char *bytes, size_t size, FilA
     FilAction action;
     FilError error;
     if (source->act == NULL) {
-        fil_answer_error(409, "this run is not live; it can be looked at, not changed", out);
+        fil_answer_error(409, "this run is not live; it cannot be changed", out);
         return;
     }
     FilStatus status = fil_action_read(bytes, size, &action, &error);

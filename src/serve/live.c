@@ -492,7 +492,7 @@ static FilStatus get_now(void *self, uint32_t mask, FilBytes *out, FilError *err
         timed_out = pthread_cond_timedwait(&live->fresh, &live->lock, &until);
     }
     if (live->now.size == 0 || live->now.failed) {
-        status = fil_fail(error, FIL_E_ARGUMENT, "the world is not there yet");
+        status = fil_fail(error, FIL_E_ARGUMENT, "the world is still being built");
     } else {
         fil_frame_select(live->now.data, live->now.size, mask, out);
     }
@@ -531,13 +531,13 @@ static FilStatus act(void *self, const FilAction *action, FilError *error) {
     live->asked = read_clock();
     const int last = (live->queue_first + live->queue_count + QUEUE - 1) % QUEUE;
     if (live->ended) {
-        status = fil_fail(error, FIL_E_IO, "the run has ended; nothing moves any more");
+        status = fil_fail(error, FIL_E_IO, "the run has ended; it takes no more actions");
     } else if (live->queue_count > 0 && action->kind == FIL_ACTION_GRAB &&
                live->queue[last].kind == FIL_ACTION_GRAB && live->queue[last].rod == action->rod &&
                live->queue[last].s == action->s) {
         live->queue[last] = *action; // the hand moved on before the world saw it
     } else if (live->queue_count == QUEUE) {
-        status = fil_fail(error, FIL_E_IO, "the world has not done what it was asked before");
+        status = fil_fail(error, FIL_E_IO, "64 actions are waiting already; try again");
     } else {
         live->queue[(live->queue_first + live->queue_count) % QUEUE] = *action;
         live->queue_count++;

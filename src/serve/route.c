@@ -99,8 +99,8 @@ static int read_query(Part query, FilRoute *route, const char **why) {
         if (is_word(name, "from")    ? !read_count(value, &route->from)
             : is_word(name, "count") ? !read_count(value, &route->count)
                                      : is_word(name, "with") && !read_mask(value, &route->mask)) {
-            *why = is_word(name, "with") ? "with names an array that frames do not have"
-                                         : "from and count must be whole numbers";
+            *why = is_word(name, "with") ? "with= names an array that frames do not have"
+                                         : "from= and count= must be whole numbers";
             return 400;
         }
     }
@@ -149,22 +149,26 @@ int fil_route_read(const char *address, size_t size, const char *token, FilRoute
     return 404;
 }
 
-static bool is_here(const char *text, const char *before, int port) {
-    static const char *const names[] = {"127.0.0.1", "localhost"};
-    for (int k = 0; k < 2 && text != NULL; k++) {
-        char ours[64];
-        (void)snprintf(ours, sizeof ours, "%s%s:%d", before, names[k], port);
-        if (strcmp(text, ours) == 0) {
+// A port after a name: nothing, or a colon and 1 to 5 digits.
+static bool is_port(const char *text) {
+    const size_t digits = text[0] == ':' ? strspn(text + 1, "0123456789") : 0;
+    return text[0] == '\0' || (digits >= 1 && digits <= 5 && text[1 + digits] == '\0');
+}
+
+bool fil_route_is_host(const char *host) {
+    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+    for (int k = 0; k < 3 && host != NULL; k++) {
+        const size_t length = strlen(names[k]);
+        if (strncmp(host, names[k], length) == 0 && is_port(host + length)) {
             return true;
         }
     }
     return false;
 }
 
-bool fil_route_is_host(const char *host, int port) {
-    return is_here(host, "", port);
-}
-
-bool fil_route_is_origin(const char *origin, int port) {
-    return is_here(origin, "http://", port);
+bool fil_route_is_origin(const char *origin, const char *host) {
+    static const char scheme[] = "http://";
+    const size_t length = sizeof scheme - 1;
+    return host != NULL && strncmp(origin, scheme, length) == 0 &&
+           strcmp(origin + length, host) == 0;
 }

@@ -55,8 +55,10 @@ typedef struct FilRoute {
 int fil_route_read(const char *address, size_t size, const char *token, FilRoute *route,
                    const char **why);
 
-/// Whether a Host header names this server; whether an Origin header does. NULL is no header.
-bool fil_route_is_host(const char *host, int port);
-bool fil_route_is_origin(const char *origin, int port);
+/// Whether a Host header names this machine: 127.0.0.1, localhost or [::1], with any port, for the
+/// near end of a tunnel has a port of its own. NULL is no header.
+bool fil_route_is_host(const char *host);
+/// Whether an Origin header is that of a page which came from this Host.
+bool fil_route_is_origin(const char *origin, const char *host);
 
 #endif

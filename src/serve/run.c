@@ -79,8 +79,7 @@ static FilStatus check_size(FilRunSource *run, FilError *error) {
     }
     return (int64_t)about.st_size >= run->size
                ? FIL_OK
-               : fil_fail(error, FIL_E_FORMAT, "%.150s was cut off while it was looked at",
-                          run->path);
+               : fil_fail(error, FIL_E_FORMAT, "%.150s was truncated while it was open", run->path);
 }
 
 // What is known of the end of a run that nobody writes any more.
@@ -89,11 +88,10 @@ static void tell_end(const FilRunSource *run, FilSourceState *state) {
     const double last = fmax(state->time, step * (double)state->step_count);
     state->finished = last > run->until - 0.5 * step;
     if (!state->finished) {
-        (void)snprintf(
-            state->note, sizeof state->note,
-            "This run is not finished: it stops at %.6g s of %.6g s. It was interrupted, "
-            "or its program failed or was killed; filum run --resume goes on with it.",
-            last, run->until);
+        (void)snprintf(state->note, sizeof state->note,
+                       "This run is not finished: it ends at %.6g s of %.6g s. It was interrupted, "
+                       "or its program failed or was killed; filum run --resume continues it.",
+                       last, run->until);
     }
 }
 

@@ -2,9 +2,10 @@
 //
 // Who may ask. The socket is bound to 127.0.0.1, so nobody outside this machine reaches it. Other
 // users of the machine, and pages of other sites in the user's own browser, do reach it: so (1) the
-// path must begin with a token of 128 random bits, (2) Host must be this server's, which ends DNS
-// rebinding, (3) a POST must be application/json, which other sites may not send without asking,
-// and its Origin, if any, this server's. No answer allows other origins to read it.
+// path must begin with a token of 128 random bits, (2) Host must be a name of this machine, with
+// any port: that ends DNS rebinding, where the name is the stranger's, and lets tunnels through,
+// (3) a POST must be application/json, which other sites may not send without asking, and its
+// Origin, if any, that very Host. No answer allows other origins to read it.
 //
 // Bounds. Connections, their idle time, the size of a request and of an answer are bounded. A
 // connection has two seconds to bring a request that is allowed; then it may idle for longer. So
@@ -121,10 +122,13 @@ static bool is_json(const char *type) {
 }
 
 // What is wrong with a request, before anything is done about it: 0, or a status and a sentence.
-static int check_request(const FilServer *server, struct MHD_Connection *connection,
-                         const char *method, const Request *request, const char **why) {
-    if (!fil_route_is_host(header(connection, MHD_HTTP_HEADER_HOST), server->port)) {
-        *why = "this server is 127.0.0.1, and answers to that name alone";
+static int check_request(struct MHD_Connection *connection, const char *method,
+                         const Request *request, const char **why) {
+    const char *host = header(connection, MHD_HTTP_HEADER_HOST);
+    if (!fil_route_is_host(host)) {
+        *why =
+            "this server answers at 127.0.0.1 and localhost alone: from another machine, open the "
+            "printed URL through a tunnel, ssh -L PORT:127.0.0.1:PORT USER@MACHINE";
         return 403;
     }
     if (request->status != 200) {
@@ -133,7 +137,7 @@ static int check_request(const FilServer *server, struct MHD_Connection *connect
     }
     const bool post = strcmp(method, "POST") == 0;
     if (!post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
-        *why = "this server knows GET, HEAD and POST";
+        *why = "this server answers GET, HEAD and POST";
         return 405;
     }
     if (post != (request->route.kind == FIL_ROUTE_DO)) {
@@ -141,8 +145,8 @@ static int check_request(const FilServer *server, struct MHD_Connection *connect
         return 405;
     }
     const char *origin = header(connection, "Origin");
-    if (origin != NULL && !fil_route_is_origin(origin, server->port)) {
-        *why = "pages of other sites may not ask here";
+    if (origin != NULL && !fil_route_is_origin(origin, host)) {
+        *why = "requests from pages of other sites are refused";
         return 403;
     }
     if (post && !is_json(header(connection, MHD_HTTP_HEADER_CONTENT_TYPE))) {
@@ -201,7 +205,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
     if (!request->begun) {
         request->begun = true;
         const char *why = NULL;
-        const int status = check_request(server, connection, method, request, &why);
+        const int status = check_request(connection, method, request, &why);
         if (status != 0) {
             return refuse(server, connection, status, why);
         }
@@ -245,7 +249,8 @@ static void on_complaint(void *user, const char *format, va_list args) {
 static FilStatus make_token(char token[FIL_TOKEN_SIZE + 1], FilError *error) {
     unsigned char random[FIL_TOKEN_SIZE / 2];
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
-        return fil_fail(error, FIL_E_IO, "the system gives no random numbers: %s", strerror(errno));
+        return fil_fail(error, FIL_E_IO, "the system cannot provide random numbers: %s",
+                        strerror(errno));
     }
     for (size_t k = 0; k < sizeof random; k++) {
         (void)snprintf(token + 2 * k, 3, "%02x", random[k]);

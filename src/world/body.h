@@ -33,7 +33,7 @@ typedef struct FilBodyTable {
     void (*matrix)(const void *self, double *band, double *work);
     /// The step without contacts, as exactly as the body can. False when it did not converge.
     bool (*free_step)(void *self, double dt, double *velocity);
-    /// Take the step with the velocity of its end, to which something pushed it; NULL: nothing did.
+    /// Take the step with the velocity of its end, to which something may have pushed it.
     /// False when it leaves the range of numbers.
     bool (*advance)(void *self, double dt, const double *velocity, const FilPush *push);
     void (*get_velocity)(const void *self, double *velocity);

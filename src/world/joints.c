@@ -297,6 +297,10 @@ static void share_error(const FilWorld *world, int index, double dt, FilWorkCont
     }
 }
 
+double fil_joint_mending(const FilWorldTry *step, int i) {
+    return -fil_dot3(step->r + 3 * (ptrdiff_t)i, step->contacts[i].mend) / step->dt;
+}
+
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error) {
     if (world->joint_count == 0 && !world->grabbed) {
         return FIL_OK;

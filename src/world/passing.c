@@ -234,6 +234,24 @@ static double find_depth(const Sweeping *sweeping, const Pair *pair, int when, d
     return depth;
 }
 
+// A plane has no other side, but the middle of a solid may sink in it.
+static bool did_sink(const Sweeping *sweeping, const Pair *pair) {
+    if (pair->capsules > 0 || isfinite(pair->b->thickness)) {
+        return false;
+    }
+    FilShape shape;
+    FilPose solid[2], plane[2];
+    double height[2];
+    poses_of(sweeping, pair->a, &shape, solid);
+    poses_of(sweeping, pair->b, &shape, plane);
+    for (int when = 0; when < 2; when++) {
+        double above[3];
+        fil_subtract3(solid[when].position, plane[when].position, above);
+        height[when] = fil_dot3(above, plane[when].axis[2]);
+    }
+    return height[0] >= 0.0 && height[1] < 0.0;
+}
+
 // How far a straight capsule is from the curve that it stands for, about: that turns as much along
 // it as from the capsules next to it. An arc of length l that turns by a is a l / 8 high.
 static double find_bulge(const Sweeping *sweeping, int index) {
@@ -669,7 +687,8 @@ static FilMeeting look_closer(const Sweeping *sweeping, const int *pair, FilPass
     const Pair ordered = make_pair(sweeping, pair);
     const Radii radii = radii_of(sweeping, pair);
     const double closer = sweeping->way[pair[0]] + sweeping->way[pair[1]] + sweeping->overlap;
-    const bool went = closer >= radii.sum && did_pass(sweeping, &ordered);
+    const bool sank = did_sink(sweeping, &ordered);
+    const bool went = sank || (closer >= radii.sum && did_pass(sweeping, &ordered));
     FilMeeting meeting = {.pair = pair, .time = 1.0, .went = went};
     meeting.held = is_held_apart(sweeping->step, &ordered);
     if (!went) {
@@ -680,8 +699,11 @@ static FilMeeting look_closer(const Sweeping *sweeping, const int *pair, FilPass
         passed->pressed += !meeting.shallow;
         return meeting;
     }
-    // before the axes meet there is a normal
     passed->missed++;
+    if (sank) {
+        return meeting;
+    }
+    // before the axes meet there is a normal
     static const double parts[] = {0.5, 0.1, 0.02};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
         meeting.time = meeting_time(sweeping, &ordered, parts[k] * radii.sum);

@@ -122,7 +122,7 @@ bool fil_world_is_asleep(const FilWorld *world, FilBodyKind kind, int index) {
 }
 
 // Whether a held end of a rod will be elsewhere when the step of `dt` is over.
-static bool is_driven(const FilWorld *world, const FilBody *body, double dt) {
+bool fil_world_is_driven(const FilWorld *world, const FilBody *body, double dt) {
     if (body->kind != FIL_BODY_ROD) {
         return false;
     }
@@ -150,7 +150,7 @@ void fil_world_wake_changed(FilWorld *world, double dt) {
     bool woken = false;
     for (int i = 0; i < world->body_count; i++) {
         FilBody *body = &world->bodies[i];
-        body->driven = is_driven(world, body, dt);
+        body->driven = fil_world_is_driven(world, body, dt);
         if (body->island != 0 && (body->driven || revision_of(body) != body->revision)) {
             woken = wake_body(world, i);
         }

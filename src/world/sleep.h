@@ -14,6 +14,9 @@ static inline bool fil_piece_is_still(const FilWorld *world, const FilPiece *pie
 /// Whether two poses are the same, to round-off.
 bool fil_poses_agree(const FilPose *a, const FilPose *b);
 
+/// Whether a held end of a body moves in a step of `dt` from now.
+bool fil_world_is_driven(const FilWorld *world, const FilBody *body, double dt);
+
 /// Wake all; the world's memories have room for what they kept.
 void fil_world_wake_all(FilWorld *world);
 

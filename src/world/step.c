@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "effort.h"
+#include "hold.h"
 #include "math/vec3.h"
 #include "math/vector.h"
 #include "passing.h"
@@ -28,8 +30,9 @@ static const double least_part = 0.24; // of the world's step: what is longer ca
 
 static const int few_dofs = 8000;
 
-enum { MAX_ROUNDS = 3 };   // of adding pairs that passed through each other
-enum { MAX_PLACINGS = 4 }; // of taking out overlaps at the end
+enum { MAX_ROUNDS = 3 };      // of adding pairs that passed through each other
+enum { MAX_LAST_ROUNDS = 6 }; // where the step can be cut no further
+enum { MAX_PLACINGS = 4 };    // of taking out overlaps at the end
 
 // --- preparation ---------------------------------------------------------------------------------
 
@@ -200,19 +203,17 @@ static double flaw_of(const FilBody *body) {
     return body->kind == FIL_BODY_ROD ? rod->table->flaw(rod) : 0.0;
 }
 
-// How much of its motion a rod may lose: hardly any in a step that can be made shorter.
-static double most_flawed(const FilWorld *world, double dt) {
-    return dt >= least_part * world->def.step ? FIL_ROD_HARMLESS : 1.0;
-}
-
-static double energy_of(const FilBody *body) {
-    FilRodEnergy energy = {0};
-    body->table->energy(body->self, &energy);
-    return energy.kinetic + energy.bend + energy.twist + energy.stretch + energy.gravity +
-           energy.loads;
+// Whether a step is so short that rods are made slower rather than to cut it further.
+static bool is_short(const FilWorld *world, double dt) {
+    return dt < least_part * world->def.step;
 }
 
 // --- the update ----------------------------------------------------------------------------------
+
+// Whether steps are looked at once more when they were taken: comparators are taken as they are.
+static bool is_swept(const FilWorld *world) {
+    return world->def.contact == FIL_CONTACT_EXACT && !world->def.unswept;
+}
 
 // What came of one round of a try.
 typedef struct Round {
@@ -223,13 +224,14 @@ typedef struct Round {
     bool woken;   // what slept is pressed on: the step was not taken
     bool mended;  // contacts were added: it is to be solved again
     bool stands;  // the step is taken
-    int slowed;   // rods that lost a good part of their motion
+    FilFates fates;
     FilPassed passed;
 } Round;
 
 typedef struct Moving {
     FilWorld *world;
     const FilWorldTry *step;
+    bool last;              // there is no shorter step
     bool *failed;           // [body_count]
     double *flaws, *unpaid; // [body_count]
     double **work;          // [threads]
@@ -242,10 +244,12 @@ static void advance_range(void *context, int first, int last) {
         if (body->island != 0) {
             continue;
         }
-        const FilPush push = {moving->step->push + body->first_dof, moving->unpaid[i]};
+        const FilPush push = {
+            .impulses = body->touched ? moving->step->push + body->first_dof : NULL,
+            .unpaid = moving->unpaid[i],
+            .shortest = moving->last || is_short(moving->world, moving->step->dt)};
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
-                                                  moving->step->after + body->first_dof,
-                                                  body->touched ? &push : NULL);
+                                                  moving->step->after + body->first_dof, &push);
         moving->flaws[i] = moving->failed[i] ? 0.0 : flaw_of(body);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
             fil_world_move_body(moving->world, moving->step, i, moving->work[fil_thread_index()]);
@@ -260,7 +264,7 @@ static void find_unpaid(const FilWorld *world, const FilWorldTry *step, double *
         if (half->kind != FIL_BLOCK_EQUALITY || half->joint < 0) {
             continue;
         }
-        const double work = -fil_dot3(step->r + 3 * (ptrdiff_t)i, half->mend) / step->dt;
+        const double work = fil_joint_mending(step, i);
         unpaid[half->a.body] += fmax(0.0, work);
         if (half->b.body >= 0) {
             unpaid[half->b.body] += fmax(0.0, work);
@@ -268,9 +272,17 @@ static void find_unpaid(const FilWorld *world, const FilWorldTry *step, double *
     }
 }
 
+static FilStatus reserve_round(FilWorld *world, Round *round, FilError *error) {
+    round->fates.lost = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    round->fates.stuck = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    return !world->scratch.failed ? FIL_OK
+                                  : fil_fail(error, FIL_E_NO_MEMORY,
+                                             "there is no memory for %d bodies", world->body_count);
+}
+
 static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round *round,
                                 FilError *error) {
-    Moving moving = {.world = world, .step = step};
+    Moving moving = {.world = world, .step = step, .last = round->last};
     moving.failed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
     moving.flaws = FIL_NEW_ZEROED(&world->scratch, double, (size_t)world->body_count + 1);
     moving.unpaid = FIL_NEW_ZEROED(&world->scratch, double, (size_t)world->body_count + 1);
@@ -283,205 +295,15 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
     }
     find_unpaid(world, step, moving.unpaid);
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
+    const double most = is_short(world, step->dt) ? 1.0 : FIL_ROD_HARMLESS;
     for (int i = 0; i < world->body_count; i++) {
         world->culprit = moving.failed[i] && !round->failed ? i : world->culprit;
         round->failed = round->failed || moving.failed[i];
-        round->violent = round->violent || moving.flaws[i] > most_flawed(world, step->dt);
-        round->slowed += moving.flaws[i] > FIL_ROD_HONEST;
+        round->violent = round->violent || moving.flaws[i] > most;
+        round->fates.lost[i] = moving.flaws[i] > FIL_ROD_HONEST;
     }
     round->violent = round->violent || round->failed;
     return FIL_OK;
-}
-
-static FilContactState state_of(const FilWorkContact *contact, const double r[3],
-                                const double u[3]) {
-    double push = hypot(r[1], r[2]), slip = hypot(u[1], u[2]);
-    if (!(r[0] > 0.0)) {
-        return FIL_CONTACT_OPEN;
-    }
-    return contact->mu > 0.0 && (push < (1.0 - 1e-6) * contact->mu * r[0] || slip == 0.0)
-               ? FIL_CONTACT_STICK
-               : FIL_CONTACT_SLIDE;
-}
-
-static void fill_side(const FilWorld *world, const FilPlace *place, FilContactSide *side) {
-    const FilPiece *piece = &world->pieces[place->piece];
-    *side = (FilContactSide){.kind = FIL_BODY_OBSTACLE, .index = piece->obstacle};
-    fil_copy3(place->point, side->point);
-    if (piece->obstacle < 0) {
-        const FilBody *body = &world->bodies[piece->body];
-        side->kind = body->kind;
-        side->index = body->index;
-        if (body->kind == FIL_BODY_ROD) {
-            const FilRod *rod = body->self;
-            side->s = (piece->s[0] + place->t * (piece->s[1] - piece->s[0])) * rod->state[1];
-        }
-    }
-}
-
-static void to_world(const double frame[9], const double x[3], double out[3]) {
-    fil_apply_transposed3(frame, x, out);
-}
-
-static int compare_memories(const void *x, const void *y) {
-    const FilMemory *a = x, *b = y;
-    int order = (a->piece[0] > b->piece[0]) - (a->piece[0] < b->piece[0]);
-    order = order != 0 ? order : (a->piece[1] > b->piece[1]) - (a->piece[1] < b->piece[1]);
-    return order != 0 ? order : (a->feature > b->feature) - (a->feature < b->feature);
-}
-
-void fil_memories_sort(FilWorld *world) {
-    if (world->memory_count > 0) {
-        qsort(world->memories, (size_t)world->memory_count, sizeof(FilMemory), compare_memories);
-    }
-}
-
-enum { GRAIN = 512 }; // contacts
-
-// Sums over a range of contacts, added in the order of the ranges.
-typedef struct Sums {
-    int active;
-    double penetration, dissipated;
-} Sums;
-
-typedef struct Recording {
-    FilWorld *world;
-    const FilWorldTry *step;
-    int count;   // contacts, without joints
-    int *listed; // [count] which of the step's
-    int *sorted; // [count] of the listed ones, in the order of memories
-    Sums *sums;  // [ranges]
-} Recording;
-
-static void record_range(void *context, int first, int last) {
-    const Recording *recording = context;
-    const FilWorld *world = recording->world;
-    Sums sums = {0};
-    for (int k = first; k < last; k++) {
-        const int i = recording->listed[k];
-        const FilWorkContact *contact = &recording->step->contacts[i];
-        double r[3], u[3];
-        memcpy(r, recording->step->r + 3 * (ptrdiff_t)i, sizeof r);
-        memcpy(u, recording->step->u + 3 * (ptrdiff_t)i, sizeof u);
-        FilContact *out = &world->contacts[k];
-        *out = (FilContact){
-            .gap = contact->start_gap, .mu = contact->mu, .state = state_of(contact, r, u)};
-        fill_side(world, &contact->a, &out->a);
-        fill_side(world, &contact->b, &out->b);
-        fil_copy3(contact->normal, out->normal);
-        to_world(contact->frame, r, out->impulse);
-        to_world(contact->frame, u, out->velocity);
-        sums.active += r[0] > 0.0;
-        sums.penetration = fmax(sums.penetration, -contact->start_gap);
-        sums.dissipated -= fil_dot3(out->impulse, out->velocity);
-        for (int j = 0; j < 3; j++) { // that of a part, as if it were of the whole step
-            out->impulse[j] /= recording->step->share;
-        }
-    }
-    recording->sums[first / GRAIN] = sums;
-}
-
-static void remember_range(void *context, int first, int last) {
-    const Recording *recording = context;
-    for (int k = first; k < last; k++) {
-        const int number = recording->sorted[k];
-        const FilWorkContact *contact = &recording->step->contacts[recording->listed[number]];
-        FilMemory *memory = &recording->world->memories[k];
-        *memory = contact->memory;
-        memory->contact = number;
-        to_world(contact->frame, recording->step->r + 3 * (ptrdiff_t)recording->listed[number],
-                 memory->impulse);
-        memory->rebounded = contact->memory.rebounded || fil_contact_rebounds(contact);
-    }
-}
-
-static const FilMemory *memory_of(const Recording *recording, int number) {
-    return &recording->step->contacts[recording->listed[number]].memory;
-}
-
-// Bring contacts to the order of memories: by their first pieces, counted; then, of each first
-// piece, those few that are not in order yet.
-static void sort_contacts(const Recording *recording, int *start) {
-    int *sorted = recording->sorted;
-    for (int k = 0; k < recording->count; k++) {
-        start[memory_of(recording, k)->piece[0] + 1]++;
-    }
-    for (int piece = 0; piece < recording->world->piece_count; piece++) {
-        start[piece + 1] += start[piece];
-    }
-    for (int k = 0; k < recording->count; k++) {
-        sorted[start[memory_of(recording, k)->piece[0]]++] = k;
-    }
-    for (int k = 1; k < recording->count; k++) {
-        const int number = sorted[k];
-        const FilMemory *memory = memory_of(recording, number);
-        int at = k;
-        for (; at > 0 && compare_memories(memory_of(recording, sorted[at - 1]), memory) > 0; at--) {
-            sorted[at] = sorted[at - 1];
-        }
-        sorted[at] = number;
-    }
-}
-
-static FilStatus list_contacts(FilWorld *world, const FilWorldTry *step, Recording *recording,
-                               FilError *error) {
-    const int n = step->contact_count;
-    const int64_t room = (int64_t)n + world->kept_count;
-    FIL_TRY(fil_world_reserve(world, &world->contacts, &world->contact_room, room,
-                              sizeof(FilContact), error));
-    FIL_TRY(fil_world_reserve(world, &world->memories, &world->memory_room, room, sizeof(FilMemory),
-                              error));
-    int *start = FIL_NEW_ZEROED(&world->scratch, int, (size_t)world->piece_count + 2);
-    *recording = (Recording){.world = world, .step = step};
-    recording->listed = FIL_NEW(&world->scratch, int, (size_t)n + 1);
-    recording->sorted = FIL_NEW(&world->scratch, int, (size_t)n + 1);
-    recording->sums = FIL_NEW_ZEROED(&world->scratch, Sums, n / GRAIN + 1);
-    if (world->scratch.failed) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts", n);
-    }
-    for (int i = 0; i < n; i++) {
-        if (step->contacts[i].kind == FIL_BLOCK_COULOMB) {
-            recording->listed[recording->count++] = i;
-        }
-    }
-    sort_contacts(recording, start);
-    return FIL_OK;
-}
-
-// What others may look at, and what the next step starts from.
-static FilStatus record_contacts(FilWorld *world, const FilWorldTry *step, FilStepInfo *info,
-                                 FilError *error) {
-    Recording recording;
-    FIL_TRY(list_contacts(world, step, &recording, error));
-    const int count = recording.count;
-    fil_parallel_ranges(count, GRAIN, world->threads, record_range, &recording);
-    fil_parallel_ranges(count, GRAIN, world->threads, remember_range, &recording);
-    info->active_count = 0;
-    for (int range = 0; range * GRAIN < count; range++) {
-        const Sums *sums = &recording.sums[range];
-        info->active_count += sums->active;
-        info->penetration = fmax(info->penetration, sums->penetration);
-        info->dissipated += sums->dissipated;
-    }
-    info->contact_count = world->contact_count = world->memory_count = count;
-    for (int k = 0; k < world->kept_count; k++) {
-        world->contacts[world->contact_count++] = world->kept[k].contact;
-    }
-    return FIL_OK;
-}
-
-static void record_joints(FilWorld *world, const FilWorldTry *step) {
-    for (int i = 0; world->joint_count > 0 && i < step->contact_count; i++) {
-        const FilWorkContact *half = &step->contacts[i];
-        if (half->kind != FIL_BLOCK_EQUALITY || half->joint < 0) {
-            continue;
-        }
-        FilJoint *joint = &world->joints[half->joint];
-        for (int k = 0; k < 3; k++) {
-            (half->turn ? joint->torque : joint->force)[k] =
-                step->r[3 * (ptrdiff_t)i + k] / step->dt;
-        }
-    }
 }
 
 static void finish_obstacles(FilWorld *world) {
@@ -586,11 +408,17 @@ static bool may_stand(const FilWorld *world, const FilWorldTry *step, const Roun
            (round->passed.pressed == 0 || !may_be_cut(world, step));
 }
 
+static bool would_stand(const FilWorld *world, const FilWorldTry *step, const Round *round) {
+    return !round->mended && !round->woken && !round->failed &&
+           (round->last || may_stand(world, step, round));
+}
+
 static double energy_of_all(const FilWorld *world) {
     double sum = 0.0;
     for (int i = 0; i < world->body_count; i++) {
         const FilBody *body = &world->bodies[i];
-        sum += body->island == 0 ? energy_of(body) : 0.0;
+        const FilBodyEnergy energy = fil_body_energy(body);
+        sum += body->island == 0 ? energy.kinetic + energy.potential : 0.0;
     }
     return sum;
 }
@@ -636,12 +464,37 @@ static FilStatus place_round(FilWorld *world, FilWorldTry *step, const FilPose *
     return fil_world_find_passed(world, step, poses, &round->passed, error);
 }
 
+// Whether rods may have been made slower in a round.
+static bool may_slow(const FilWorld *world, const FilWorldTry *step, bool last) {
+    return (last || is_short(world, step->dt)) && is_swept(world);
+}
+
+// A round that must stand: what cannot do the step is held. Its contacts did not do what the law
+// says, whatever the solver reached.
+static FilStatus hold_stuck(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
+                            FilStepInfo *info, FilError *error) {
+    FIL_TRY(fil_world_hold(world, step, poses, &round->passed, &round->fates, error));
+    const bool claimed = round->fates.held && info->outcome == FIL_CONVERGED;
+    info->outcome = claimed ? FIL_LIMIT : info->outcome;
+    return FIL_OK;
+}
+
+// A round that would stand gains no energy.
+static FilStatus balance_round(FilWorld *world, FilWorldTry *step, const FilPose *poses,
+                               Round *round, FilStepInfo *info, FilError *error) {
+    bool stuck;
+    FIL_TRY(fil_world_balance(world, step, step->energies, &round->fates, &stuck, error));
+    round->violent = round->violent || stuck;
+    return stuck && round->last ? hold_stuck(world, step, poses, round, info, error) : FIL_OK;
+}
+
 // Mend what a round did, if it can be: the states are taken back then, as they are where the round
 // cannot stand.
 static FilStatus judge_round(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
                              FilStepInfo *info, FilError *error) {
     const bool last = round->last;
-    round->mended = round->number < MAX_ROUNDS && !round->failed && !round->woken &&
+    const int rounds = last ? MAX_LAST_ROUNDS : MAX_ROUNDS;
+    round->mended = round->number < rounds && !round->failed && !round->woken &&
                     round->passed.count > 0 && (!round->violent || last);
     if (round->mended) {
         FIL_TRY(add_passed(world, step, poses, round, info, error));
@@ -653,8 +506,13 @@ static FilStatus judge_round(FilWorld *world, FilWorldTry *step, const FilPose *
         FIL_TRY(place_round(world, step, poses, round, error));
         info->seconds.update += fil_seconds() - start;
     }
-    round->stands = !round->mended && !round->woken && !round->failed &&
-                    (last || may_stand(world, step, round));
+    if (last && !round->mended && !round->woken && !round->failed && is_swept(world)) {
+        FIL_TRY(hold_stuck(world, step, poses, round, info, error));
+    }
+    if (would_stand(world, step, round) && may_slow(world, step, last)) {
+        FIL_TRY(balance_round(world, step, poses, round, info, error));
+    }
+    round->stands = would_stand(world, step, round);
     if (!round->stands) {
         restore_states(world, step->states);
     }
@@ -663,10 +521,10 @@ static FilStatus judge_round(FilWorld *world, FilWorldTry *step, const FilPose *
 
 static FilStatus try_round(FilWorld *world, FilWorldTry *step, const FilPose *poses,
                            FilStepInfo *info, Round *round, FilError *error) {
-    *round = (Round){0};
+    *round = (Round){.number = round->number, .last = round->last};
+    FIL_TRY(reserve_round(world, round, error));
     FIL_TRY(take_try(world, step, info, round, error));
-    if (round->failed || round->woken || world->def.contact != FIL_CONTACT_EXACT ||
-        world->def.unswept) {
+    if (round->failed || round->woken || !is_swept(world)) {
         return FIL_OK;
     }
     double start = fil_seconds();
@@ -682,20 +540,21 @@ static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilS
                            bool *taken, bool *woken, FilError *error) {
     FilWorldTry step;
     FilPose *poses;
-    Round round = {0};
+    Round round = {.last = last};
     double start = fil_seconds();
     *taken = false;
     FIL_TRY(fil_effort_look(world, error));
     FIL_TRY(begin_try(world, span, &step, woken, error));
     FIL_TRY(save_poses(world, &poses, error));
+    FIL_TRY(may_slow(world, &step, last) ? fil_world_energies(world, &step.energies, error)
+                                         : FIL_OK);
     info->seconds.collide += fil_seconds() - start;
     const FilOutcome outcome = info->outcome; // of what stands
     const FilResidual residual = info->residual;
     const double elastic = info->elastic_residual;
     for (int k = 0; !*woken && !*taken; k++) {
-        FIL_TRY(try_round(world, &step, poses, info, &round, error));
         round.number = k;
-        round.last = last;
+        FIL_TRY(try_round(world, &step, poses, info, &round, error));
         FIL_TRY(judge_round(world, &step, poses, &round, info, error));
         *woken = round.woken;
         *taken = round.stands;
@@ -713,13 +572,15 @@ static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilS
     }
     info->missed_count += round.passed.missed;
     info->pressed_count += round.passed.pressed;
-    info->slowed_count += round.slowed;
+    for (int i = 0; i < world->body_count; i++) {
+        info->slowed_count += round.fates.lost[i];
+    }
     finish_obstacles(world);
     fil_world_record_grab(world, &step);
     world->time = span->end;
     world->past = (FilPast){step.rates, step.states, world->point_count, span->dt};
-    record_joints(world, &step);
-    return record_contacts(world, &step, info, error);
+    fil_world_record_joints(world, &step);
+    return fil_world_record_contacts(world, &step, info, error);
 }
 
 FilStatus fil_world_try_step(FilWorld *world, const FilSpan *span, bool last, FilStepInfo *info,
@@ -746,7 +607,7 @@ FilStatus fil_world_find_contacts(FilWorld *world, FilError *error) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d contacts",
                         step.contact_count);
     }
-    return record_contacts(world, &step, &unused, error);
+    return fil_world_record_contacts(world, &step, &unused, error);
 }
 
 // No step is short enough: who, and what may help.

@@ -232,27 +232,39 @@ typedef struct FilAxis {
     int until;                 // it never touches pieces from itself up to this one
 } FilAxis;
 
+typedef struct FilBodyEnergy {
+    double kinetic, potential; // J
+} FilBodyEnergy;
+
+/// What became of the bodies in one round of a step.
+typedef struct FilFates {
+    bool *lost;  // [body_count] a body lost a good part of its motion
+    bool *stuck; // [body_count] it cannot do the step at all
+    bool held;   // some were held together instead (hold.c)
+} FilFates;
+
 /// The arrays of one try at a step, all in scratch.
 typedef struct FilWorldTry {
-    double dt, end, share;  // as in FilSpan
-    double *points;         // [point_count][3] where the pieces' ends are
-    double *rates;          // [point_count][3] how they move, m/s
-    double *ahead;          // [point_count][3] how they would move with v+ = 0, m/s
-    double *ahead_spin;     // [point_count][3] and turn, rad/s
-    FilPose *poses[2];      // [point_count] for that
-    double *before, *after; // [dof_count] velocities: linearised there, found
-    double *free_velocity;  // [dof_count]
-    double *push;           // [dof_count] N s: generalised impulses
-    double *shift;          // [dof_count] m: correction of the configuration
-    bool shifted;           // there is one
-    double *depth;          // [body_count + 1] m: how deep a body overlaps, if there is one
-    double *states;         // of all bodies at the start of the step
-    FilBox *boxes;          // [piece_count] where the pieces are in this step, with their margins
-    FilAxis *axes;          // [piece_count]
-    double *reach;          // [piece_count] m: what a capsule uses of its budget; of solids inf
-    const int (*pairs)[2];  // candidates of the grid: all whose boxes meet are among them
-    FilBound *bounds;       // [pair_count]
-    const int (*others)[2]; // candidates that the grid does not know: with solids and planes
+    double dt, end, share;   // as in FilSpan
+    double *points;          // [point_count][3] where the pieces' ends are
+    double *rates;           // [point_count][3] how they move, m/s
+    double *ahead;           // [point_count][3] how they would move with v+ = 0, m/s
+    double *ahead_spin;      // [point_count][3] and turn, rad/s
+    FilPose *poses[2];       // [point_count] for that
+    double *before, *after;  // [dof_count] velocities: linearised there, found
+    double *free_velocity;   // [dof_count]
+    double *push;            // [dof_count] N s: generalised impulses
+    double *shift;           // [dof_count] m: correction of the configuration
+    bool shifted;            // there is one
+    double *depth;           // [body_count + 1] m: how deep a body overlaps, if there is one
+    double *states;          // of all bodies at the start of the step
+    FilBodyEnergy *energies; // [body_count] there, of a step in which rods may lose motion
+    FilBox *boxes;           // [piece_count] where the pieces are in this step, with their margins
+    FilAxis *axes;           // [piece_count]
+    double *reach;           // [piece_count] m: what a capsule uses of its budget; of solids inf
+    const int (*pairs)[2];   // candidates of the grid: all whose boxes meet are among them
+    FilBound *bounds;        // [pair_count]
+    const int (*others)[2];  // candidates that the grid does not know: with solids and planes
     int pair_count, other_count;
     FilWorkContact *contacts;
     int contact_count;
@@ -262,6 +274,8 @@ typedef struct FilWorldTry {
 
 // --- growing arrays ------------------------------------------------------------------------------
 
+/// The energy of a body as it is.
+FilBodyEnergy fil_body_energy(const FilBody *body);
 /// The mass of a body, and of all bodies, kg.
 double fil_body_mass(const FilBody *body);
 double fil_world_mass(const FilWorld *world);
@@ -276,9 +290,6 @@ static inline int64_t fil_world_friction(int a, int b) {
     return high * (high + 1) / 2 + low;
 }
 
-/// Bring the memories to their order.
-void fil_memories_sort(FilWorld *world);
-
 // --- step.c --------------------------------------------------------------------------------------
 
 /// One step over `span`, which begins now. `taken` is false, and the world as before, where the
@@ -288,6 +299,16 @@ FilStatus fil_world_try_step(FilWorld *world, const FilSpan *span, bool last, Fi
 
 /// The contacts there are before the first step, with their gaps and without forces.
 FilStatus fil_world_find_contacts(FilWorld *world, FilError *error);
+
+// --- remember.c ----------------------------------------------------------------------------------
+
+/// The contacts of a step: what others may look at, what the next step starts from, and sums.
+FilStatus fil_world_record_contacts(FilWorld *world, const FilWorldTry *step, FilStepInfo *info,
+                                    FilError *error);
+/// The forces and torques of joints in a step.
+void fil_world_record_joints(FilWorld *world, const FilWorldTry *step);
+/// Bring the memories to their order.
+void fil_memories_sort(FilWorld *world);
 
 // --- pieces.c ------------------------------------------------------------------------------------
 
@@ -320,6 +341,8 @@ void fil_world_look_at(const FilWorld *world, const FilPlace *place, const FilPo
                        FilPose *pose);
 /// The rows of a joint where its sides are now: returns how many blocks, 1 or 2.
 int fil_world_list_joint(const FilWorld *world, int index, FilWorkContact *out);
+/// What row i of a step, of a joint, did to bring together what was apart when it began, J.
+double fil_joint_mending(const FilWorldTry *step, int i);
 /// Append the joints, and the hand, to the contacts of a step.
 FilStatus fil_world_list_joints(FilWorld *world, FilWorldTry *step, FilError *error);
 

@@ -552,6 +552,94 @@ async function helpThemeAndSwitchesWork() {
     await tidy(page);
 }
 
+async function colourButtonsAreRadioButtonsForTheKeyboard() {
+    const page = await ready(run.url);
+    const isChosen = (name) => until(page, (n) => window.filum.state().colour === n
+        && document.querySelector(`#colours [data-field=${n}]`).getAttribute("aria-checked") === "true", name);
+    const focused = () => page.evaluate(() => document.activeElement.dataset.field);
+    const tabbed = () => page.locator("#colours [tabindex='0']").count();
+    const frame = (await state(page)).frame;
+    await page.locator("#colours [data-field=rod]").focus();
+    for (const [key, name] of [["ArrowRight", "tension"], ["ArrowDown", "curvature"], ["ArrowLeft", "tension"], ["ArrowUp", "rod"],
+        ["ArrowLeft", "state"], ["ArrowRight", "rod"], ["End", "state"], ["Home", "rod"]]) {
+        await page.keyboard.press(key);
+        await isChosen(name);
+        assert.equal(await focused(), name);
+        assert.equal(await tabbed(), 1, "Tab finds one of them");
+    }
+    assert.equal((await state(page)).frame, frame, "no arrow went to another frame");
+    await tidy(page);
+}
+
+async function spacePlaysAfterAClickAndPressesWhatTabFinds() {
+    const page = await ready(run.url);
+    const plays = async (on) => until(page, (want) => window.filum.state().playing === want, on);
+    await page.click("#colours [data-field=speed]");
+    for (const on of [true, false]) {
+        await page.keyboard.press(" ");
+        await plays(on);
+    }
+    await page.click("#sec-show summary");
+    await page.locator("#show label", { hasText: "Shadows" }).click();
+    await page.waitForFunction(() => document.activeElement === document.body);
+    for (const on of [true, false]) {
+        await page.keyboard.press(" ");
+        await plays(on);
+    }
+    const box = page.locator("#show label", { hasText: "Shadows" }).locator("input");
+    assert.equal(await box.isChecked(), false);
+    await box.focus();
+    await page.keyboard.press(" ");
+    assert.equal(await box.isChecked(), true, "space presses the box that has the focus");
+    await page.locator("#do-loop").focus();
+    await page.keyboard.press(" ");
+    assert.equal(await page.getAttribute("#do-loop", "aria-pressed"), "true");
+    assert.equal((await state(page)).playing, false);
+    await tidy(page);
+}
+
+/** WCAG's contrast of two colours, each [red, green, blue]. */
+function contrast(a, b) {
+    const light = (rgb) => {
+        const [r, g, bl] = rgb.map((x) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * bl;
+    };
+    const [low, high] = [light(a), light(b)].sort((x, y) => x - y);
+    return (high + 0.05) / (low + 0.05);
+}
+
+async function namesOfCurvesCanBeReadInBothThemes() {
+    const page = await ready(run.url);
+    const p = await projected(page, 40 * POINTS + 8);
+    await page.locator("#view").click({ position: p });
+    await until(page, () => window.filum.state().selectedRod === 40);
+    for (const theme of ["dark", "light"]) {
+        await until(page, (want) => document.documentElement.dataset.theme === want, theme);
+        const picture = await shot(page);
+        const panel = await page.locator("#panel").boundingBox();
+        const back = [...picture.at(Math.round(panel.x) + 6, Math.round(panel.y + panel.height) - 8)].slice(0, 3);
+        const texts = await page.evaluate(() => [...document.querySelectorAll(".plot-title b, .plot-title i, .facts dt, #about")]
+            .map((at) => [at.textContent, getComputedStyle(at).color.match(/\d+/g).map(Number).slice(0, 3)]));
+        assert.ok(texts.length > 15, `${texts.length} texts`);
+        for (const [text, colour] of texts) {
+            assert.ok(contrast(colour, back) >= 4.5, `${text}: ${contrast(colour, back).toFixed(1)}:1 in the ${theme} theme`);
+        }
+        const curve = await page.evaluate(() => {
+            const plot = document.querySelector("#plots canvas"), g = plot.getContext("2d");
+            const { data } = g.getImageData(60, 0, plot.width - 70, plot.height - 20);
+            const wanted = getComputedStyle(document.querySelector("#plots .plot-title i")).color.match(/\d+/g).map(Number);
+            let like = 0;
+            for (let i = 0; i < data.length; i += 4) {
+                like += data[i + 3] > 200 && [0, 1, 2].every((k) => Math.abs(data[i + k] - wanted[k]) < 24) ? 1 : 0;
+            }
+            return like;
+        });
+        assert.ok(curve > 20, `${curve} pixels of a curve have the colour of its name in the ${theme} theme`);
+        await press(page, "d");
+    }
+    await tidy(page);
+}
+
 async function aBrokenRunIsAMessage() {
     const words = "knot/result.h5 ends in the middle of a frame; it was cut off at byte 4096.";
     const { url, child } = await standIn("--broken", words);
@@ -655,6 +743,27 @@ async function aRunLargerThanMemoryStreams() {
     await until(page, () => window.filum.state().frame === 59);
     const { bytes, kept } = await state(page);
     assert.ok(bytes < 4 * 1024 * 1024 && kept < 20, `${bytes} bytes of ${kept} frames are kept`);
+    await tidy(page);
+    await stop(child);
+}
+
+async function arrowsMoveTheSliderThatHasTheFocus() {
+    const { url, child } = await standIn("--live");
+    const page = await ready(url);
+    await until(page, () => window.filum.state().server.running && document.querySelector("[aria-label='Friction hair on wood']"));
+    const slider = page.locator("[aria-label='Friction hair on wood']");
+    await slider.focus();
+    const mu = () => page.evaluate(() => window.filum.state().server.friction[1].mu);
+    const was = await mu();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowUp");
+    await until(page, (value) => Math.abs(window.filum.state().server.friction[1].mu - value) < 1e-9, was + 0.02);
+    await page.keyboard.press("ArrowLeft");
+    await until(page, (value) => Math.abs(window.filum.state().server.friction[1].mu - value) < 1e-9, was + 0.01);
+    await page.keyboard.press("Home");
+    await until(page, () => window.filum.state().server.friction[1].mu === 0);
+    const { server, atNow } = await state(page);
+    assert.ok(server.running && atNow, "the world runs on, and is shown as it is");
     await tidy(page);
     await stop(child);
 }
@@ -781,12 +890,12 @@ async function programPausesWhereItFailsAndAtItsEnd() {
     await page.locator("[aria-label='Gravity along z']").fill("-9.81");
     await page.locator("[aria-label='Gravity along z']").press("Enter");
     await page.locator("#live button", { hasText: "Go on" }).click();
-    await until(page, () => /end of the scene/.test(document.querySelector("#told").textContent) && document.querySelector("#banner").hidden);
+    await until(page, () => /The scene has ended/.test(document.querySelector("#told").textContent) && document.querySelector("#banner").hidden);
     await page.locator("#live button", { hasText: "Step" }).click();
     await until(page, () => window.filum.state().server.steps === 41);
     page.on("dialog", (dialog) => void dialog.accept());
     await page.locator("#live button", { hasText: "End" }).click();
-    await until(page, () => /has ended, and Filum with it/.test(document.querySelector("#banner").textContent));
+    await until(page, () => /has ended, and so has Filum/.test(document.querySelector("#banner").textContent));
     assert.ok(await page.locator("[aria-label='Gravity along z']").isDisabled(), "nothing is left to be changed");
     assert.equal(await page.getAttribute("#do-play", "aria-label"), "Play");
     assert.equal(await ended(child), 0);
@@ -932,6 +1041,8 @@ const TESTS = [
     theCameraTurnsMovesComesCloserAndFits, helpThemeAndSwitchesWork, aBrokenRunIsAMessage, aLostConnectionShowsAndComesBack,
     aHangingServerIsLostAndComesBack, aServerStartedAnewHasAnotherAddress, aClickedBodyShowsWhereItIsAndWhatPressesOnIt,
     aPhoneHasRoomForTheRods, aRunLargerThanMemoryStreams, aLiveWorldIsSteeredAndPulled,
+    colourButtonsAreRadioButtonsForTheKeyboard, spacePlaysAfterAClickAndPressesWhatTabFinds, namesOfCurvesCanBeReadInBothThemes,
+    arrowsMoveTheSliderThatHasTheFocus,
 ];
 if (PROGRAM && !String(spawnSync(PROGRAM, ["--version"]).stdout).includes("no viewer")) {
     TESTS.push(programShowsAFinishedRun, programIsSteeredAndPulled);

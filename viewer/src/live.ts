@@ -136,7 +136,7 @@ export class Live {
 
     private buildPanel(): void {
         const step = make("button", { title: "One step of the world (.)" }, "Step");
-        const stop = make("button", { title: "End the run and write what is left" }, "End");
+        const stop = make("button", { title: "End the run and save it" }, "End");
         this.pauseButton.addEventListener("click", () => this.toggle());
         step.addEventListener("click", () => this.step());
         stop.addEventListener("click", () => {
@@ -152,8 +152,8 @@ export class Live {
             this.ended ||= !growing;
             buttons.forEach((button) => (button.disabled = this.ended));
             hint.textContent = this.ended
-                ? "The run has ended. What it recorded can be played."
-                : "Drag a rod to pull it; the wheel, or Q and E, twists it.";
+                ? "The run has ended. Its frames can still be played."
+                : "Drag a rod to pull it. The wheel, or Q and E, twist it.";
         });
         byId("live").append(
             make("div", { className: "buttons" }, ...buttons),

@@ -265,7 +265,7 @@ class App {
         window.addEventListener("resize", () => view.resize());
         view.canvas.addEventListener("webglcontextlost", (event) => {
             event.preventDefault();
-            say("The browser took the graphics away. Reload the page to get them back.");
+            say("The browser stopped the graphics (WebGL). Reload the page to restart them.");
         });
     }
 
@@ -358,18 +358,18 @@ class App {
             { keys: ["End"], shown: "End", text: "last frame", run: () => void this.goto(this.player.count - 1) },
             { keys: ["[", "]"], shown: "[ ]", text: "slower, faster", run: () => {} },
             { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], shown: "1 - 8", text: "colour by", run: () => {} },
-            { keys: ["l"], shown: "L", text: "play again and again, or once", run: () => this.toggleLoop() },
+            { keys: ["l"], shown: "L", text: "loop", run: () => this.toggleLoop() },
             { keys: ["f"], shown: "F", text: "show all", run: fit },
             { keys: ["o"], shown: "O", text: "follow the selected rod", run: follow },
             { keys: ["c"], shown: "C", text: "contact points", run: () => flip("Contact points") },
             { keys: ["a"], shown: "A", text: "contact forces", run: () => flip("Contact forces") },
             { keys: ["x"], shown: "X", text: "see through bodies", run: () => flip("See through bodies") },
             { keys: ["g"], shown: "G", text: "ground and grid", run: () => flip("Ground and grid") },
-            { keys: ["n"], shown: "N", text: "live: the world as it is now", run: () => this.goNow() },
-            { keys: ["q", "e"], shown: "Q E", text: "live: twist what is held", run: () => {} },
+            { keys: ["n"], shown: "N", text: "live: show the running world", run: () => this.goNow() },
+            { keys: ["q", "e"], shown: "Q E", text: "live: twist the rod that is held", run: () => {} },
             { keys: ["d"], shown: "D", text: "dark or light", run: theme },
             { keys: ["p"], shown: "P", text: "panel", run: panel },
-            { keys: ["Escape"], shown: "Esc", text: "select nothing", run: () => this.select(null) },
+            { keys: ["Escape"], shown: "Esc", text: "deselect", run: () => this.select(null) },
             { keys: ["?", "h"], shown: "?", text: "this help", run: help },
         ], (key) => {
             const digit = Number(key);
@@ -389,7 +389,7 @@ class App {
     fail(error: unknown): void {
         if (error instanceof Lost) {
             this.lost = true;
-            say(this.live?.ended ? "The run has ended, and Filum with it. filum view shows what it wrote."
+            say(this.live?.ended ? "The run has ended, and so has Filum. filum view shows its result."
                 : "The connection to Filum is lost. Trying again...");
         } else if (error instanceof Renewed) {
             this.lost = true;

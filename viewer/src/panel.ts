@@ -7,7 +7,8 @@ import { withUnit } from "./units";
 const NARROW = "(max-width: 720px)";
 const THEME_KEY = "filum-theme";
 
-/** One button for each field that the run knows. */
+/** One button for each field that the run knows: a group of radio buttons, of which Tab finds the chosen one and the
+    arrows choose another. */
 export function colourButtons(known: string[], choose: (name: string) => void): (name: string) => void {
     const buttons = FIELDS.filter(({ name }) => name === "rod" || known.includes(name)).map((field) => {
         const button = make("button", { title: field.unit ? `${field.label}, ${field.unit}` : field.label }, field.label);
@@ -16,10 +17,37 @@ export function colourButtons(known: string[], choose: (name: string) => void): 
         button.addEventListener("click", () => choose(field.name));
         return button;
     });
+    const go = (from: number, key: string): number | null => {
+        const last = buttons.length - 1;
+        switch (key) {
+        case "ArrowRight":
+        case "ArrowDown":
+            return from < last ? from + 1 : 0;
+        case "ArrowLeft":
+        case "ArrowUp":
+            return from > 0 ? from - 1 : last;
+        case "Home":
+            return 0;
+        case "End":
+            return last;
+        default:
+            return null;
+        }
+    };
     byId("colours").append(...buttons);
+    byId("colours").addEventListener("keydown", (event) => {
+        const to = go(buttons.indexOf(event.target as HTMLButtonElement), event.key);
+        if (to !== null) {
+            event.preventDefault();
+            choose(buttons[to]!.dataset["field"]!);
+            buttons[to]!.focus();
+        }
+    });
     return (name) => {
         for (const button of buttons) {
-            button.setAttribute("aria-checked", String(button.dataset["field"] === name));
+            const isChosen = button.dataset["field"] === name;
+            button.setAttribute("aria-checked", String(isChosen));
+            button.tabIndex = isChosen ? 0 : -1;
         }
     };
 }
@@ -45,7 +73,7 @@ export function showPanel(view: View, few: boolean, again: () => void): Switches
     view.showContacts = view.contacts.group.visible = few;
     const contacts = check("Contact points", "Where bodies touch (C)", few, setContacts);
     const forces = check("Contact forces", "Arrows: the force of b on a (A)", few, setContacts);
-    const arrows = slider("Length of arrows", "Metres a newton", { min: -2, max: 2, step: 0.1, value: 0 },
+    const arrows = slider("Length of arrows", "Metres per newton", { min: -2, max: 2, step: 0.1, value: 0 },
         (value) => `× ${Number((10 ** value).toPrecision(2))}`,
         (value) => touch(() => {
             view.contacts.length = 10 ** value;
@@ -56,9 +84,9 @@ export function showPanel(view: View, few: boolean, again: () => void): Switches
         view.shadows = shadows.checked;
     }));
     const clear = check("See through bodies", "To see contacts behind them (X)", false, (on) => touch(() => (view.solids.clear = on)));
-    const grid = check("Ground and grid", "Squares in round lengths (G)", true, (on) => touch(() => (view.solids.grid = on)));
+    const grid = check("Ground and grid", "The side of a square is a round number (G)", true, (on) => touch(() => (view.solids.grid = on)));
     const shadows = check("Shadows", "Cast by rods and bodies", true, (on) => (view.shadows = on));
-    const stripes = check("Line of the material frame", "A stripe along thick rods that shows their twist", false,
+    const stripes = check("Line of the material frame", "A stripe along thick rods shows their twist", false,
         (on) => touch(() => (view.rods.stripes = on)));
     const thick = slider("Thickness of rods", "1 is true", { min: 0, max: 1.5, step: 0.05, value: 0 },
         (value) => (value === 0 ? "true" : `× ${Number((10 ** value).toPrecision(2))}`),

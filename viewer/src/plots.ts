@@ -9,7 +9,7 @@ import { withUnit } from "./units";
 
 export interface Curve {
     label: string;
-    colour: string;
+    colour: string; // its name in the style sheet, which has one for each theme
     y: (i: number) => number;
 }
 
@@ -184,6 +184,7 @@ export class Plot {
         g.rect(EDGE.left, EDGE.top - 2, w, h + 4);
         g.clip();
         for (const curve of data.curves) {
+            g.strokeStyle = style.getPropertyValue(curve.colour);
             this.stroke(g, curve, px, py, w);
         }
         g.restore();
@@ -220,7 +221,6 @@ export class Plot {
 
     private stroke(g: CanvasRenderingContext2D, curve: Curve, px: (x: number) => number, py: (y: number) => number, w: number): void {
         const data = this.data!;
-        g.strokeStyle = curve.colour;
         g.lineWidth = 1.5;
         g.lineJoin = "round";
         g.beginPath();
@@ -286,11 +286,11 @@ export class Plot {
         g.textAlign = "left";
         g.textBaseline = "top";
         words.forEach((word, k) => {
-            g.fillStyle = k === 0 ? text : data.curves[k - 1]!.colour;
+            g.fillStyle = k === 0 ? text : style.getPropertyValue(data.curves[k - 1]!.colour);
             g.fillText(word, left + 6, 5 + 14 * k);
         });
         data.curves.forEach((curve) => {
-            g.fillStyle = curve.colour;
+            g.fillStyle = style.getPropertyValue(curve.colour);
             g.beginPath();
             g.arc(x, py(curve.y(i)), 2.5, 0, 7);
             g.fill();

@@ -15,12 +15,12 @@ interface Along {
 }
 
 const ALONG: Along[] = [
-    { label: "Tension", unit: "N", needs: "tension", colour: "#e5776a", value: (f, i) => f.arrays.tension![i]! },
-    { label: "Curvature", unit: "1/m", needs: "curvature", colour: "#4fae8a",
+    { label: "Tension", unit: "N", needs: "tension", colour: "--red", value: (f, i) => f.arrays.tension![i]! },
+    { label: "Curvature", unit: "1/m", needs: "curvature", colour: "--sea",
       value: (f, i) => Math.hypot(f.arrays.curvature![3 * i + 1]!, f.arrays.curvature![3 * i + 2]!) },
-    { label: "Twist", unit: "1/m", needs: "curvature", colour: "#9a7fd6", value: (f, i) => f.arrays.curvature![3 * i]! },
-    { label: "Contact force", unit: "N", needs: "force", colour: "#ef8a4a", value: (f, i) => f.arrays.force![i]! },
-    { label: "Speed", unit: "m/s", needs: "velocity", colour: "#4f9de0",
+    { label: "Twist", unit: "1/m", needs: "curvature", colour: "--violet", value: (f, i) => f.arrays.curvature![3 * i]! },
+    { label: "Contact force", unit: "N", needs: "force", colour: "--orange", value: (f, i) => f.arrays.force![i]! },
+    { label: "Speed", unit: "m/s", needs: "velocity", colour: "--blue",
       value: (f, i) => Math.hypot(f.arrays.velocity![3 * i]!, f.arrays.velocity![3 * i + 1]!, f.arrays.velocity![3 * i + 2]!) },
 ];
 

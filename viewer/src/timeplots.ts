@@ -46,17 +46,17 @@ interface Spec {
     title: string;
     unit: string;
     table: "steps" | "energies";
-    curves: [string, string, number][]; // label, colour, column
+    curves: [string, string, number][]; // label, colour in the style sheet, column
     log?: boolean;
 }
 
 const SPECS: Spec[] = [
     { title: "Energy", unit: "J", table: "energies", curves: [
-        ["kinetic", "#4f9de0", 1], ["bend", "#59b97c", 2], ["twist", "#9a7fd6", 3], ["stretch", "#d9627d", 4], ["gravity", "#d8b13c", 5]] },
-    { title: "Contacts", unit: "", table: "steps", curves: [["found", "#8fa3b8", 1], ["pressing", "#ef8a4a", 2]] },
-    { title: "Iterations", unit: "", table: "steps", curves: [["iterations", "#4bb8bd", 3]] },
-    { title: "Residual", unit: "", table: "steps", curves: [["scaled", "#d9627d", 4]], log: true },
-    { title: "Time per step", unit: "s", table: "steps", curves: [["seconds", "#59b97c", 5]] },
+        ["kinetic", "--blue", 1], ["bend", "--green", 2], ["twist", "--violet", 3], ["stretch", "--rose", 4], ["gravity", "--gold", 5]] },
+    { title: "Contacts", unit: "", table: "steps", curves: [["found", "--steel", 1], ["pressing", "--orange", 2]] },
+    { title: "Iterations", unit: "", table: "steps", curves: [["iterations", "--teal", 3]] },
+    { title: "Residual", unit: "", table: "steps", curves: [["scaled", "--rose", 4]], log: true },
+    { title: "Time per step", unit: "s", table: "steps", curves: [["seconds", "--green", 5]] },
 ];
 
 export class TimePlots {
@@ -77,7 +77,7 @@ export class TimePlots {
             if (spec.curves.length > 1) {
                 spec.curves.forEach(([label, colour]) => {
                     const name = make("i", {}, label);
-                    name.style.color = colour;
+                    name.style.color = `var(${colour})`;
                     title.append(name);
                 });
             }

@@ -1,0 +1,210 @@
+// balance.c - the energy of what acts on each other, in a step that can be cut no further.
+//
+// Joints and contacts give and take the same impulse. A rod that is made slower, so that it does
+// not gain energy, does not take all that was given to it, and what gave it has too much. So groups
+// of bodies that act on each other are looked at together: with the energy E+ after the step, E
+// before it and the work W of moving obstacles, all of a group is made slower about the velocity V
+// of its centre,
+//     v <- V + s (v - V),    E+ - (1 - s^2) T(v - V) = E + W,
+// which leaves its momentum; V = 0 where an end is held. Where s^2 would be below 0 it is stuck:
+// hold.c. Groups that are driven, or that a hand or a torque acts on, are left alone: nobody knows
+// the work. One that moves faster than `absurd` is stuck even so: ends that are driven further
+// apart than a rod is long tear at it.
+#include "balance.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "groups.h"
+#include "math/vec3.h"
+#include "rigid/rigid.h"
+#include "sleep.h"
+
+static const double absurd = 1e5;      // m/s: nothing moves like that, whatever drives it
+static const double round_off = 1e-10; // of the energies: a gain that is none
+
+// The sums of a group; kept at its leader.
+typedef struct Sum {
+    FilBodyEnergy before, after;
+    double work, mending; // J: of moving obstacles; of joints that brought together what was apart
+    double mass, momentum[3]; // kg, N s: after the step
+    bool lost;                // somebody did
+    bool held;                // an end is
+    bool open;                // something does work that nobody knows
+} Sum;
+
+FilBodyEnergy fil_body_energy(const FilBody *body) {
+    FilRodEnergy e = {0};
+    body->table->energy(body->self, &e);
+    return (FilBodyEnergy){e.kinetic, e.bend + e.twist + e.stretch + e.gravity + e.loads};
+}
+
+FilStatus fil_world_energies(FilWorld *world, FilBodyEnergy **energies, FilError *error) {
+    *energies = FIL_NEW(&world->scratch, FilBodyEnergy, (size_t)world->body_count + 1);
+    if (*energies == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
+                        world->body_count);
+    }
+    for (int i = 0; i < world->body_count; i++) {
+        (*energies)[i] = fil_body_energy(&world->bodies[i]);
+    }
+    return FIL_OK;
+}
+
+static void add_energy(const FilBodyEnergy *energy, FilBodyEnergy *sum) {
+    sum->kinetic += energy->kinetic;
+    sum->potential += energy->potential;
+}
+
+// --- groups --------------------------------------------------------------------------------------
+
+// Awake bodies that impulses connect are groups.
+static void find_groups(const FilWorldTry *step, FilGroups *groups) {
+    for (int i = 0; i < groups->world->body_count; i++) {
+        (void)fil_groups_enter(groups, i);
+    }
+    for (int i = 0; i < step->contact_count; i++) {
+        const FilWorkContact *contact = &step->contacts[i];
+        if (fil_norm3(step->r + 3 * (ptrdiff_t)i) > 0.0) {
+            (void)fil_groups_unite(groups, contact->a.body, contact->b.body);
+        }
+    }
+    fil_groups_join(groups);
+}
+
+// Whether something did work on a body in the step that its energies do not know: driven ends,
+// forces and torques, growth, the hand.
+static bool is_worked_on(const FilWorld *world, const FilBody *body, double dt) {
+    if (body->kind == FIL_BODY_RIGID) {
+        const FilRigid *rigid = body->self;
+        return fil_norm3(rigid->force) + fil_norm3(rigid->torque) > 0.0;
+    }
+    const FilRod *rod = body->self;
+    bool worked = rod->growth != 0.0 || fil_world_is_driven(world, body, -dt);
+    for (int k = 0; k < rod->load_count; k++) {
+        worked = worked || fil_norm3(rod->loads[k].torque) > 0.0;
+    }
+    return worked || (world->grabbed && body == &world->bodies[world->rods[world->grab.rod]]);
+}
+
+static void add_body(const FilWorld *world, int i, double dt, const FilBodyEnergy *before,
+                     bool lost, Sum *sum) {
+    const FilBody *body = &world->bodies[i];
+    const FilBodyEnergy after = fil_body_energy(body);
+    const double origin[3] = {0.0};
+    double linear[3], angular[3];
+    add_energy(before, &sum->before);
+    add_energy(&after, &sum->after);
+    sum->mass += fil_body_mass(body);
+    sum->lost = sum->lost || lost;
+    sum->open = sum->open || is_worked_on(world, body, dt);
+    if (body->kind == FIL_BODY_RIGID) {
+        const FilRigid *rigid = body->self;
+        fil_add3(rigid->mass, rigid->velocity, sum->momentum);
+        return;
+    }
+    const FilRod *rod = body->self;
+    fil_rod_momentum(rod, origin, linear, angular);
+    fil_add3(1.0, linear, sum->momentum);
+    sum->held =
+        sum->held || rod->root_end.kind != FIL_END_FREE || rod->tip_end.kind != FIL_END_FREE;
+}
+
+// What prescribed motion did by a contact: its impulse by how it moves the places apart.
+static void add_contact(const FilWorld *world, const FilWorldTry *step, int i, Sum *sum) {
+    const FilWorkContact *contact = &step->contacts[i];
+    double carried[3];
+    if (contact->kind != FIL_BLOCK_COULOMB) {
+        const int obstacle = contact->joint >= 0 ? world->joints[contact->joint].obstacle : -1;
+        sum->open = sum->open || (obstacle >= 0 && world->obstacles[obstacle].moves);
+        sum->held = sum->held || contact->b.body < 0;
+        sum->mending += fmax(0.0, fil_joint_mending(step, i));
+        return;
+    }
+    fil_apply3(contact->frame, contact->carried, carried);
+    sum->work += fmax(0.0, -fil_dot3(step->r + 3 * (ptrdiff_t)i, carried));
+}
+
+static void add_up(const FilGroups *groups, const FilWorldTry *step, const FilBodyEnergy *before,
+                   const bool *lost, Sum *sums) {
+    const FilWorld *world = groups->world;
+    for (int i = 0; i < world->body_count; i++) {
+        if (fil_groups_has(groups, i)) {
+            add_body(world, i, step->dt, &before[i], lost[i], &sums[fil_groups_leader(groups, i)]);
+        }
+    }
+    for (int i = 0; i < step->contact_count; i++) {
+        const int a = step->contacts[i].a.body, b = step->contacts[i].b.body;
+        if (fil_groups_has(groups, a) || fil_groups_has(groups, b)) {
+            const int body = fil_groups_has(groups, a) ? a : b;
+            add_contact(world, step, i, &sums[fil_groups_leader(groups, body)]);
+        }
+    }
+}
+
+// --- slower --------------------------------------------------------------------------------------
+
+// V, and the part of the motion beside it that a group may keep; below 0: not even 0 is little
+// enough.
+static double find_part(const Sum *sum, double velocity[3]) {
+    memset(velocity, 0, 3 * sizeof(double));
+    if (!sum->held) {
+        fil_add3(1.0 / sum->mass, sum->momentum, velocity);
+    }
+    const FilBodyEnergy *before = &sum->before, *after = &sum->after;
+    const double lift = after->potential - before->potential;
+    const double gain = after->kinetic - before->kinetic + lift - sum->work -
+                        fmin(sum->mending, fmax(0.0, lift)); // it lifts, but leaves no motion
+    const double rest = after->kinetic - 0.5 * sum->mass * fil_dot3(velocity, velocity);
+    const double size = before->kinetic + after->kinetic + fabs(before->potential) +
+                        fabs(after->potential) + sum->work;
+    if (isfinite(after->kinetic) && after->kinetic > 0.5 * sum->mass * absurd * absurd) {
+        return -1.0;
+    }
+    if (!sum->lost || sum->open || gain <= round_off * size) {
+        return 1.0;
+    }
+    return gain <= rest ? 1.0 : 1.0;
+}
+
+static void slow_down(const FilBody *body, const double velocity[3], double part) {
+    if (body->kind == FIL_BODY_ROD) {
+        FilRod *rod = body->self;
+        rod->table->slow_down(rod, velocity, part);
+        return;
+    }
+    FilRigid *rigid = body->self;
+    for (int c = 0; c < 6; c++) {
+        const double whole = c < 3 ? velocity[c] : 0.0;
+        rigid->velocity[c] = whole + part * (rigid->velocity[c] - whole);
+    }
+}
+
+FilStatus fil_world_balance(FilWorld *world, const FilWorldTry *step, const FilBodyEnergy *before,
+                            FilFates *fates, bool *any, FilError *error) {
+    FilGroups groups;
+    FIL_TRY(fil_groups_begin(world, &groups, error));
+    Sum *sums = FIL_NEW_ZEROED(&world->scratch, Sum, (size_t)world->body_count + 1);
+    *any = false;
+    if (sums == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
+                        world->body_count);
+    }
+    find_groups(step, &groups);
+    add_up(&groups, step, before, fates->lost, sums);
+    for (int i = 0; i < world->body_count; i++) {
+        double velocity[3];
+        if (!fil_groups_has(&groups, i)) {
+            continue;
+        }
+        const double part = find_part(&sums[fil_groups_leader(&groups, i)], velocity);
+        if (part < 0.0) {
+            fates->stuck[i] = *any = true;
+        } else if (part < 1.0) {
+            slow_down(&world->bodies[i], velocity, part);
+            fates->lost[i] = true;
+        }
+    }
+    return FIL_OK;
+}

@@ -1,0 +1,17 @@
+#ifndef FIL_WORLD_BALANCE_H
+#define FIL_WORLD_BALANCE_H
+
+// The energy of what acts on each other, in a step that can be cut no further.
+
+#include "world.h"
+
+/// Energies of all bodies as they are, [body_count] in scratch.
+FilStatus fil_world_energies(FilWorld *world, FilBodyEnergy **energies, FilError *error);
+
+/// Groups of bodies that act on each other, some of which lost motion, have no more energy than
+/// `before` and the work of obstacles: they are made slower, and all of them lost motion then.
+/// Where that is not enough they are stuck, and `any` says so.
+FilStatus fil_world_balance(FilWorld *world, const FilWorldTry *step, const FilBodyEnergy *before,
+                            FilFates *fates, bool *any, FilError *error);
+
+#endif
