@@ -37,11 +37,12 @@ static const double gauss[PLACES][2] = { // where, and which part of the element
     {0.11270166537925831, 5.0 / 18.0},
     {0.5, 4.0 / 9.0},
     {0.88729833462074169, 5.0 / 18.0}};
-static const double settled = 1e-6;   // of what was gained: a step of Newton's that counts no more
-static const double near = 1e-2;      // and what it may be at last
-static const double promised = 1e-4;  // of what the slope promises: what has to come of it
-static const double most_coil = 12.0; // rad: of an element, beyond its natural shape
-static const double most_turn = 1.5;  // rad: of the root in a step of Newton's
+static const double settled = 1e-6;    // of what was gained: a step of Newton's that counts no more
+static const double near = 1e-2;       // and what it may be at last
+static const double promised = 1e-4;   // of what the slope promises: what has to come of it
+static const double most_coil = 12.0;  // rad: of an element, beyond its natural shape
+static const double most_wound = 40.0; // rad: of an element, in all; its sections cost by the turn
+static const double most_turn = 1.5;   // rad: of the root in a step of Newton's
 
 // What a place of the rod would do by itself.
 typedef struct FilReducedGoal {
@@ -372,7 +373,7 @@ static void find_velocities(FilRod *rod) {
     fil_reduced_refresh(rod);
 }
 
-// An element turns by no more than that beyond its natural shape.
+// Whether an element is wound up by too much, beyond its natural shape or in all.
 static bool is_coil(const FilRod *rod, int i) {
     const FilReduced *data = fil_reduced(rod);
     const double *natural = rod->natural + 6 * (size_t)i, *kappa = data->kappa + 3 * (size_t)i;
@@ -381,7 +382,7 @@ static bool is_coil(const FilRod *rod, int i) {
         own = fmax(own, fil_norm3(natural + a));
         now = fmax(now, fil_norm3(kappa + a));
     }
-    return rod->lengths[i] * (now - own) > most_coil;
+    return rod->lengths[i] * (now - own) > most_coil || rod->lengths[i] * now > most_wound;
 }
 
 // Whether all that acts on the rod has an energy, and none of it is a coil.
