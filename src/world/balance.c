@@ -165,7 +165,7 @@ static double find_part(const Sum *sum, double velocity[3]) {
     if (!sum->lost || sum->open || gain <= round_off * size) {
         return 1.0;
     }
-    return gain <= rest ? 1.0 : 1.0;
+    return gain <= rest ? sqrt(1.0 - gain / rest) : -1.0;
 }
 
 static void slow_down(const FilBody *body, const double velocity[3], double part) {
