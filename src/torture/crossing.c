@@ -10,9 +10,10 @@
 // half a radian from one frame to the next are left out: nobody knows their way. So are neighbours
 // on the same rod, and what is joined.
 //
-// Centrelines and solids. Seen from the solid, a point goes on a straight line (it turns little);
-// it passed where it came into the core, half as thick as the solid, and was outside before. Into a
-// plane: deeper than its radius. The line is sampled so finely that no core is stepped over.
+// Centrelines and solids. A point goes on a straight line, a solid on one too while it turns at a
+// constant rate; the point passed where it came into the core, half as thick as the solid, and was
+// outside before. Into a plane: deeper than its radius. The line is sampled so finely that no core
+// is stepped over.
 //
 // Bodies and solids: the same for the centres of the bodies.
 #include "crossing.h"
@@ -22,7 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collide/mesh.h"
 #include "collide/segment.h"
+#include "collide/sweep_solids.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
 
@@ -283,19 +286,55 @@ static double depth_of(const FilShape *shape, const double p[3], double thick) {
     }
 }
 
-static void to_local(const double *pose, const double p[3], double out[3]) {
-    double arm[3];
-    fil_subtract3(p, pose, arm);
-    fil_apply_transposed3(pose + 3, arm, out);
+// The radius of the ball around a solid.
+static double extent_of(const FilShape *shape, double thick) {
+    switch (shape->kind) {
+    case FIL_SHAPE_SPHERE:
+        return shape->radius;
+    case FIL_SHAPE_CAPSULE:
+        return shape->radius + 0.5 * shape->length;
+    case FIL_SHAPE_CYLINDER:
+        return hypot(shape->radius, 0.5 * shape->length);
+    case FIL_SHAPE_BOX:
+        return 0.5 * fil_norm3(shape->size);
+    default:
+        return 2.0 * thick; // a cube
+    }
 }
 
-// Whether a point came into the core of a solid, or deeper than `least` into a plane.
+// Whether a point stayed outside of the ball around a solid: both go on straight lines.
+static bool stayed_away(const FilPose pose[2], const double before[3], const double now[3],
+                        double radius) {
+    double from[3], to[3], way[3];
+    fil_subtract3(before, pose[0].position, from);
+    fil_subtract3(now, pose[1].position, to);
+    fil_subtract3(to, from, way);
+    const double square = fil_dot3(way, way);
+    const double t = square > 0.0 ? fmin(1.0, fmax(0.0, -fil_dot3(from, way) / square)) : 0.0;
+    fil_add3(t, way, from);
+    return fil_norm3(from) > radius;
+}
+
+static void pose_of(const double *solid, FilPose *pose) {
+    fil_copy3(solid, pose->position);
+    for (int axis = 0; axis < 3; axis++) {
+        for (int k = 0; k < 3; k++) {
+            pose->axis[axis][k] = solid[3 + 3 * k + axis];
+        }
+    }
+}
+
+// Whether a point on a straight way came into the core of a solid that turns at a constant rate, or
+// deeper than `least` into a plane.
 static bool came_in(const FilCrossing *crossing, int solid, const double before[3],
                     const double now[3], double least) {
     const FilShape *shape = crossing->solids[solid].shape;
+    FilPose pose[2], then;
     double a[3], b[3], way[3];
-    to_local(solid_of(crossing, crossing->before, solid), before, a);
-    to_local(solid_of(crossing, crossing->now, solid), now, b);
+    pose_of(solid_of(crossing, crossing->before, solid), &pose[0]);
+    pose_of(solid_of(crossing, crossing->now, solid), &pose[1]);
+    fil_pose_to_own(&pose[0], before, a);
+    fil_pose_to_own(&pose[1], now, b);
     const double thick = thickness(shape);
     const double core = shape->kind == FIL_SHAPE_PLANE ? least : 0.5 * thick;
     if (depth_of(shape, a, thick) > core) {
@@ -304,14 +343,20 @@ static bool came_in(const FilCrossing *crossing, int solid, const double before[
     if (shape->kind == FIL_SHAPE_PLANE || !crossing->straight) {
         return depth_of(shape, b, thick) > core;
     }
+    if (stayed_away(pose, before, now, extent_of(shape, thick))) {
+        return false;
+    }
     fil_subtract3(b, a, way);
     const double steps = ceil(4.0 * fil_norm3(way) / thick) + 1.0;
     const int count = steps < MOST_SAMPLES ? (int)steps : MOST_SAMPLES;
+    fil_subtract3(now, before, way);
     for (int k = 1; k <= count; k++) {
-        double p[3];
-        fil_copy3(a, p);
+        double p[3], own[3];
+        fil_copy3(before, p);
         fil_add3((double)k / count, way, p);
-        if (depth_of(shape, p, thick) > core) {
+        fil_pose_between(pose, (double)k / count, &then);
+        fil_pose_to_own(&then, p, own);
+        if (depth_of(shape, own, thick) > core) {
             return true;
         }
     }

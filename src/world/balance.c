@@ -6,10 +6,13 @@
 // before it and the work W of moving obstacles, all of a group is made slower about the velocity V
 // of its centre,
 //     v <- V + s (v - V),    E+ - (1 - s^2) T(v - V) = E + W,
-// which leaves its momentum; V = 0 where an end is held. Where s^2 would be below 0 it is stuck:
-// hold.c. Groups that are driven, or that a hand or a torque acts on, are left alone: nobody knows
-// the work. One that moves faster than `absurd` is stuck even so: ends that are driven further
-// apart than a rod is long tear at it.
+// which leaves its momentum; V = 0 where an end is held. Where s^2 would be below 0 the group
+// gained more than it moves with: it goes less far beside V, a half of the way, a quarter and so
+// on, for the velocities that a step finds lead downhill where they lead at all; s is no more than
+// that share of the way. Where nothing is little enough it is stuck: hold.c. Groups that are
+// driven, or that a hand or a torque acts on, are left alone: nobody knows the work. One that moves
+// faster than `absurd` is stuck even so: ends that are driven further apart than a rod is long tear
+// at it.
 #include "balance.h"
 
 #include <math.h>
@@ -24,10 +27,13 @@
 static const double absurd = 1e5;      // m/s: nothing moves like that, whatever drives it
 static const double round_off = 1e-10; // of the energies: a gain that is none
 
+enum { MAX_SHORTENINGS = 6 }; // of the way of a group, to a quarter
+
 // The sums of a group; kept at its leader.
 typedef struct Sum {
     FilBodyEnergy before, after;
-    double work, mending; // J: of moving obstacles; of joints that brought together what was apart
+    double work;    // J: of moving obstacles
+    double mending; // J: of joints that brought together, and of overlaps that were taken apart
     double mass, momentum[3]; // kg, N s: after the step
     bool lost;                // somebody did
     bool held;                // an end is
@@ -40,14 +46,16 @@ FilBodyEnergy fil_body_energy(const FilBody *body) {
     return (FilBodyEnergy){e.kinetic, e.bend + e.twist + e.stretch + e.gravity + e.loads};
 }
 
-FilStatus fil_world_energies(FilWorld *world, FilBodyEnergy **energies, FilError *error) {
-    *energies = FIL_NEW(&world->scratch, FilBodyEnergy, (size_t)world->body_count + 1);
-    if (*energies == NULL) {
+FilStatus fil_world_energies(FilWorld *world, FilWorldTry *step, FilError *error) {
+    const size_t bodies = (size_t)world->body_count + 1;
+    step->energies = FIL_NEW(&world->scratch, FilBodyEnergy, bodies);
+    step->lifted = FIL_NEW_ZEROED(&world->scratch, double, bodies);
+    if (world->scratch.failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
                         world->body_count);
     }
     for (int i = 0; i < world->body_count; i++) {
-        (*energies)[i] = fil_body_energy(&world->bodies[i]);
+        step->energies[i] = fil_body_energy(&world->bodies[i]);
     }
     return FIL_OK;
 }
@@ -88,17 +96,17 @@ static bool is_worked_on(const FilWorld *world, const FilBody *body, double dt) 
     return worked || (world->grabbed && body == &world->bodies[world->rods[world->grab.rod]]);
 }
 
-static void add_body(const FilWorld *world, int i, double dt, const FilBodyEnergy *before,
-                     bool lost, Sum *sum) {
+static void add_body(const FilWorld *world, int i, const FilWorldTry *step, bool lost, Sum *sum) {
     const FilBody *body = &world->bodies[i];
     const FilBodyEnergy after = fil_body_energy(body);
     const double origin[3] = {0.0};
     double linear[3], angular[3];
-    add_energy(before, &sum->before);
+    add_energy(&step->energies[i], &sum->before);
     add_energy(&after, &sum->after);
     sum->mass += fil_body_mass(body);
     sum->lost = sum->lost || lost;
-    sum->open = sum->open || is_worked_on(world, body, dt);
+    sum->open = sum->open || is_worked_on(world, body, step->dt);
+    sum->mending += fmax(0.0, step->lifted[i]);
     if (body->kind == FIL_BODY_RIGID) {
         const FilRigid *rigid = body->self;
         fil_add3(rigid->mass, rigid->velocity, sum->momentum);
@@ -126,12 +134,11 @@ static void add_contact(const FilWorld *world, const FilWorldTry *step, int i, S
     sum->work += fmax(0.0, -fil_dot3(step->r + 3 * (ptrdiff_t)i, carried));
 }
 
-static void add_up(const FilGroups *groups, const FilWorldTry *step, const FilBodyEnergy *before,
-                   const bool *lost, Sum *sums) {
+static void add_up(const FilGroups *groups, const FilWorldTry *step, const bool *lost, Sum *sums) {
     const FilWorld *world = groups->world;
     for (int i = 0; i < world->body_count; i++) {
         if (fil_groups_has(groups, i)) {
-            add_body(world, i, step->dt, &before[i], lost[i], &sums[fil_groups_leader(groups, i)]);
+            add_body(world, i, step, lost[i], &sums[fil_groups_leader(groups, i)]);
         }
     }
     for (int i = 0; i < step->contact_count; i++) {
@@ -145,13 +152,16 @@ static void add_up(const FilGroups *groups, const FilWorldTry *step, const FilBo
 
 // --- slower --------------------------------------------------------------------------------------
 
-// V, and the part of the motion beside it that a group may keep; below 0: not even 0 is little
-// enough.
-static double find_part(const Sum *sum, double velocity[3]) {
+// V
+static void find_velocity(const Sum *sum, double velocity[3]) {
     memset(velocity, 0, 3 * sizeof(double));
     if (!sum->held) {
         fil_add3(1.0 / sum->mass, sum->momentum, velocity);
     }
+}
+
+// The part of the motion beside V that a group may keep; below 0: not even 0 is little enough.
+static double find_part(const Sum *sum, const double velocity[3]) {
     const FilBodyEnergy *before = &sum->before, *after = &sum->after;
     const double lift = after->potential - before->potential;
     const double gain = after->kinetic - before->kinetic + lift - sum->work -
@@ -181,30 +191,94 @@ static void slow_down(const FilBody *body, const double velocity[3], double part
     }
 }
 
-FilStatus fil_world_balance(FilWorld *world, const FilWorldTry *step, const FilBodyEnergy *before,
-                            FilFates *fates, bool *any, FilError *error) {
-    FilGroups groups;
-    FIL_TRY(fil_groups_begin(world, &groups, error));
-    Sum *sums = FIL_NEW_ZEROED(&world->scratch, Sum, (size_t)world->body_count + 1);
-    *any = false;
-    if (sums == NULL) {
-        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
-                        world->body_count);
+// Take back `share` of the way that a body went in the step beside that of its group.
+static void go_back(const FilBody *body, const FilWorldTry *step, const double velocity[3],
+                    double share, double *way) {
+    const double still[3] = {0.0}, *after = step->after + body->first_dof;
+    if (body->kind == FIL_BODY_ROD) {
+        const FilRod *rod = body->self;
+        rod->table->rigid_rates(rod, velocity, still, way);
+    } else {
+        memset(way, 0, sizeof(double) * (size_t)body->dof_count);
+        fil_copy3(velocity, way);
     }
-    find_groups(step, &groups);
-    add_up(&groups, step, before, fates->lost, sums);
+    for (int c = 0; c < body->dof_count; c++) {
+        way[c] = share * step->dt * (way[c] - after[c]);
+    }
+    body->table->move(body->self, way);
+}
+
+// --- all groups ----------------------------------------------------------------------------------
+
+typedef struct Balance {
+    FilWorld *world;
+    const FilWorldTry *step;
+    FilFates *fates;
+    FilGroups groups;
+    Sum *sums;   // [body_count]
+    double *way; // [dof_count]
+    double gone; // of the way that the step found: how much of it is gone by groups that are stuck
+} Balance;
+
+static FilStatus reserve_balance(FilWorld *world, Balance *balance, FilError *error) {
+    FIL_TRY(fil_groups_begin(world, &balance->groups, error));
+    balance->sums = FIL_NEW(&world->scratch, Sum, (size_t)world->body_count + 1);
+    balance->way = FIL_NEW(&world->scratch, double, (size_t)world->dof_count + 1);
+    return !world->scratch.failed ? FIL_OK
+                                  : fil_fail(error, FIL_E_NO_MEMORY,
+                                             "there is no memory for %d bodies", world->body_count);
+}
+
+// Make groups slower that may be, and find those that are stuck. Returns whether any is.
+static bool settle_groups(Balance *balance, double most) {
+    FilWorld *world = balance->world;
+    FilFates *fates = balance->fates;
+    bool any = false;
+    memset(balance->sums, 0, sizeof(Sum) * (size_t)world->body_count);
+    add_up(&balance->groups, balance->step, fates->lost, balance->sums);
     for (int i = 0; i < world->body_count; i++) {
         double velocity[3];
-        if (!fil_groups_has(&groups, i)) {
+        if (!fil_groups_has(&balance->groups, i)) {
             continue;
         }
-        const double part = find_part(&sums[fil_groups_leader(&groups, i)], velocity);
-        if (part < 0.0) {
-            fates->stuck[i] = *any = true;
-        } else if (part < 1.0) {
-            slow_down(&world->bodies[i], velocity, part);
+        const Sum *sum = &balance->sums[fil_groups_leader(&balance->groups, i)];
+        find_velocity(sum, velocity);
+        const double part = find_part(sum, velocity);
+        const bool was_stuck = fates->stuck[i];
+        fates->stuck[i] = part < 0.0;
+        any = any || fates->stuck[i];
+        if (part >= 0.0 && (part < 1.0 || was_stuck)) {
+            slow_down(&world->bodies[i], velocity, was_stuck ? fmin(part, most) : part);
             fates->lost[i] = true;
         }
+    }
+    return any;
+}
+
+// What is stuck goes a quarter as far.
+static void shorten(Balance *balance) {
+    for (int i = 0; i < balance->world->body_count; i++) {
+        double velocity[3];
+        if (balance->fates->stuck[i]) {
+            const Sum *sum = &balance->sums[fil_groups_leader(&balance->groups, i)];
+            find_velocity(sum, velocity);
+            go_back(&balance->world->bodies[i], balance->step, velocity, 0.75 * balance->gone,
+                    balance->way);
+        }
+    }
+    balance->gone *= 0.25;
+    balance->fates->shortened = true;
+}
+
+FilStatus fil_world_balance(FilWorld *world, const FilWorldTry *step, FilFates *fates, bool *any,
+                            FilError *error) {
+    Balance balance = {.world = world, .step = step, .fates = fates, .gone = 1.0};
+    FIL_TRY(reserve_balance(world, &balance, error));
+    find_groups(step, &balance.groups);
+    *any = settle_groups(&balance, 1.0);
+    for (int k = 0; k < MAX_SHORTENINGS && *any; k++) {
+        shorten(&balance);
+        *any = settle_groups(&balance, balance.gone);
     }
     return FIL_OK;
 }

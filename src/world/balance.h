@@ -5,13 +5,14 @@
 
 #include "world.h"
 
-/// Energies of all bodies as they are, [body_count] in scratch.
-FilStatus fil_world_energies(FilWorld *world, FilBodyEnergy **energies, FilError *error);
+/// Begin step->energies and step->lifted, in scratch: the bodies are where the step begins.
+FilStatus fil_world_energies(FilWorld *world, FilWorldTry *step, FilError *error);
 
 /// Groups of bodies that act on each other, some of which lost motion, have no more energy than
-/// `before` and the work of obstacles: they are made slower, and all of them lost motion then.
-/// Where that is not enough they are stuck, and `any` says so.
-FilStatus fil_world_balance(FilWorld *world, const FilWorldTry *step, const FilBodyEnergy *before,
-                            FilFates *fates, bool *any, FilError *error);
+/// step->energies and the work of obstacles: they are made slower, and all of them lost motion
+/// then. Where that is not enough they go less far. Where nothing is they are stuck, and `any` says
+/// so.
+FilStatus fil_world_balance(FilWorld *world, const FilWorldTry *step, FilFates *fates, bool *any,
+                            FilError *error);
 
 #endif

@@ -33,6 +33,7 @@ static const int few_dofs = 8000;
 enum { MAX_ROUNDS = 3 };      // of adding pairs that passed through each other
 enum { MAX_LAST_ROUNDS = 6 }; // where the step can be cut no further
 enum { MAX_PLACINGS = 4 };    // of taking out overlaps at the end
+enum { MAX_LOSSES = 2 };      // of motion, in parts of a step of one length
 
 // --- preparation ---------------------------------------------------------------------------------
 
@@ -237,6 +238,16 @@ typedef struct Moving {
     double **work;          // [threads]
 } Moving;
 
+static void shift_body(const Moving *moving, int i) {
+    const FilBody *body = &moving->world->bodies[i];
+    double *lifted = moving->step->lifted;
+    const double before = lifted != NULL ? fil_body_energy(body).potential : 0.0;
+    fil_world_move_body(moving->world, moving->step, i, moving->work[fil_thread_index()]);
+    if (lifted != NULL) {
+        lifted[i] = fil_body_energy(body).potential - before;
+    }
+}
+
 static void advance_range(void *context, int first, int last) {
     const Moving *moving = context;
     for (int i = first; i < last; i++) {
@@ -252,7 +263,7 @@ static void advance_range(void *context, int first, int last) {
                                                   moving->step->after + body->first_dof, &push);
         moving->flaws[i] = moving->failed[i] ? 0.0 : flaw_of(body);
         if (moving->step->shifted && body->touched && !moving->failed[i]) {
-            fil_world_move_body(moving->world, moving->step, i, moving->work[fil_thread_index()]);
+            shift_body(moving, i);
         }
     }
 }
@@ -474,7 +485,8 @@ static bool may_slow(const FilWorld *world, const FilWorldTry *step, bool last) 
 static FilStatus hold_stuck(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
                             FilStepInfo *info, FilError *error) {
     FIL_TRY(fil_world_hold(world, step, poses, &round->passed, &round->fates, error));
-    const bool claimed = round->fates.held && info->outcome == FIL_CONVERGED;
+    const bool changed = round->fates.held || round->fates.shortened;
+    const bool claimed = changed && info->outcome == FIL_CONVERGED;
     info->outcome = claimed ? FIL_LIMIT : info->outcome;
     return FIL_OK;
 }
@@ -483,9 +495,13 @@ static FilStatus hold_stuck(FilWorld *world, FilWorldTry *step, const FilPose *p
 static FilStatus balance_round(FilWorld *world, FilWorldTry *step, const FilPose *poses,
                                Round *round, FilStepInfo *info, FilError *error) {
     bool stuck;
-    FIL_TRY(fil_world_balance(world, step, step->energies, &round->fates, &stuck, error));
-    round->violent = round->violent || stuck;
-    return stuck && round->last ? hold_stuck(world, step, poses, round, info, error) : FIL_OK;
+    FIL_TRY(fil_world_balance(world, step, &round->fates, &stuck, error));
+    round->violent = round->violent || stuck || round->fates.shortened;
+    if (round->fates.shortened) {
+        FIL_TRY(fil_world_find_passed(world, step, poses, &round->passed, error));
+    }
+    return round->violent && round->last ? hold_stuck(world, step, poses, round, info, error)
+                                         : FIL_OK;
 }
 
 // Mend what a round did, if it can be: the states are taken back then, as they are where the round
@@ -546,8 +562,7 @@ static FilStatus try_awake(FilWorld *world, const FilSpan *span, bool last, FilS
     FIL_TRY(fil_effort_look(world, error));
     FIL_TRY(begin_try(world, span, &step, woken, error));
     FIL_TRY(save_poses(world, &poses, error));
-    FIL_TRY(may_slow(world, &step, last) ? fil_world_energies(world, &step.energies, error)
-                                         : FIL_OK);
+    FIL_TRY(may_slow(world, &step, last) ? fil_world_energies(world, &step, error) : FIL_OK);
     info->seconds.collide += fil_seconds() - start;
     const FilOutcome outcome = info->outcome; // of what stands
     const FilResidual residual = info->residual;
@@ -638,20 +653,28 @@ static FilStatus keep_state(FilWorld *world, int64_t *count, FilError *error) {
     return FIL_OK;
 }
 
-// A step is cut in halves of halves: `left` of 2^depth parts; when it is calm again, less.
+// A step is cut in halves of halves: `left` of 2^depth parts; when it is calm again, less. Where
+// MAX_LOSSES of the shortest parts lost motion even so, shorter ones are not what it lacks: the
+// shortest are twice as long from there on.
 static FilStatus take_parts(FilWorld *world, FilStepInfo *result, FilError *error) {
-    const int deepest = fil_clock_halvings(world->clock, world->def.max_halvings);
-    int depth = 0, left = 1, calm = 0;
+    int deepest = fil_clock_halvings(world->clock, world->def.max_halvings);
+    int depth = 0, left = 1, calm = 0, losses = 0;
     while (left > 0) {
         FilClock end = world->clock;
         const FilSpan span = fil_clock_span(world->def.step, depth, &end);
-        bool taken, last = depth == deepest || fil_effort_is_spent(world);
+        bool taken, last = depth >= deepest || fil_effort_is_spent(world);
+        const int slowed = result->slowed_count;
         FIL_TRY(fil_world_try_step(world, &span, last, result, &taken, error));
         if (taken) {
             world->clock = end;
             result->substeps++;
             left--;
             calm++;
+            losses += last && result->slowed_count > slowed;
+            if (losses == MAX_LOSSES && deepest > 0) {
+                deepest--;
+                losses = 0;
+            }
             if (calm >= 2 && left % 2 == 0 && depth > 0) {
                 depth--;
                 left /= 2;

@@ -238,9 +238,10 @@ typedef struct FilBodyEnergy {
 
 /// What became of the bodies in one round of a step.
 typedef struct FilFates {
-    bool *lost;  // [body_count] a body lost a good part of its motion
-    bool *stuck; // [body_count] it cannot do the step at all
-    bool held;   // some were held together instead (hold.c)
+    bool *lost;     // [body_count] a body lost a good part of its motion
+    bool *stuck;    // [body_count] it cannot do the step at all
+    bool held;      // some were held together instead (hold.c)
+    bool shortened; // some went less far than the step would have it (balance.c)
 } FilFates;
 
 /// The arrays of one try at a step, all in scratch.
@@ -259,6 +260,7 @@ typedef struct FilWorldTry {
     double *depth;           // [body_count + 1] m: how deep a body overlaps, if there is one
     double *states;          // of all bodies at the start of the step
     FilBodyEnergy *energies; // [body_count] there, of a step in which rods may lose motion
+    double *lifted;          // [body_count] J: what the shift added to a body then
     FilBox *boxes;           // [piece_count] where the pieces are in this step, with their margins
     FilAxis *axes;           // [piece_count]
     double *reach;           // [piece_count] m: what a capsule uses of its budget; of solids inf
