@@ -77,6 +77,27 @@ static void a_tumbling_rod_keeps_its_momentum_for_ten_seconds(void) {
     }
 }
 
+// Weight acts at the centre of a rod: it turns nothing, whatever theta is.
+static void a_rod_that_is_thrown_does_not_begin_to_turn(void) {
+    static const double thetas[3] = {1.0, 0.75, 0.5}, velocity[3] = {10.0, 0.0, 0.0};
+    for (int k = 0; k < 3 * MODELS; k++) {
+        FilRodDef def = tumbling_def(models[k % MODELS], false, thetas[k / MODELS]);
+        FilPose ends[2];
+        double tangent[3];
+        def.gravity[2] = -9.81;
+        FilRod *rod = make_rod(&def);
+        rod->table->launch(rod, velocity, (const double[3]){0.0, 0.0, 0.0});
+        for (int i = 0; i < 200; i++) {
+            take_step(rod, 5e-3, NULL);
+        }
+        fil_rod_at(rod, 0.0, &ends[0], NULL);
+        fil_rod_at(rod, def.length, &ends[1], NULL);
+        fil_subtract3(ends[1].position, ends[0].position, tangent);
+        CHECK(fabs(tangent[1]) + fabs(tangent[2]) <= 1e-9 * def.length);
+        fil_rod_destroy(rod);
+    }
+}
+
 // Round-off of places strains a stiff rod by more energy than a rod at rest has: no step is too
 // long for that, wherever the rod is and however slowly it drifts.
 static void a_rod_without_weight_rests_in_whole_steps(void) {
@@ -276,6 +297,7 @@ static void thin_curls_gain_no_energy(void) {
 
 #define TESTS(X)                                         \
     X(a_tumbling_rod_keeps_its_momentum_for_ten_seconds) \
+    X(a_rod_that_is_thrown_does_not_begin_to_turn)       \
     X(a_rod_without_weight_rests_in_whole_steps)         \
     X(a_rod_on_a_pin_goes_on_turning)                    \
     X(a_rod_does_not_lag_behind_a_root_that_turns)       \

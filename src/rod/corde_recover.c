@@ -16,6 +16,7 @@
 #include "math/rotation.h"
 #include "math/vec3.h"
 
+static const double near = 1e-6;             // of the way of a centre: what solving leaves open
 static const double round_off = 1e-12;       // of the energies: what may be too much
 static const double tolerance = 1e-11;       // and what a step may gain
 static const double driven_tolerance = 1e-3; // the same, where the work is known less well
@@ -284,13 +285,18 @@ static double find_elastic(const FilRod *rod) {
     return sum;
 }
 
-static void measure_bulk(const FilRod *rod, FilBulk *bulk) {
+static void find_centre(const FilRod *rod, const double *r, FilBulk *bulk) {
     const FilCorde *corde = rod->data;
     *bulk = (FilBulk){0};
     for (int i = 0; i <= rod->element_count; i++) {
-        fil_bulk_add_mass(bulk, corde->inertia[2 * i + 1], corde->r + 3 * (size_t)i);
+        fil_bulk_add_mass(bulk, corde->inertia[2 * i + 1], r + 3 * (size_t)i);
     }
     fil_bulk_finish_centre(bulk);
+}
+
+static void measure_bulk(const FilRod *rod, FilBulk *bulk) {
+    const FilCorde *corde = rod->data;
+    find_centre(rod, corde->r, bulk);
     for (int i = 0; i <= rod->element_count; i++) {
         fil_bulk_add_node(bulk, corde->inertia[2 * i + 1], corde->r + 3 * (size_t)i);
         fil_bulk_add_ball(bulk, i > 0 ? corde->inertia[2 * i] : 0.0);
@@ -328,6 +334,31 @@ static void mend_momentum(const FilRod *rod, const FilBulk *bulk, const FilTwist
     }
     fil_bulk_motion(bulk, &now, &motion);
     add_motion(rod, bulk, &motion, 1.0);
+}
+
+// The centre of a free rod goes where its momentum leads, if it nearly did.
+static void mend_place(const FilRod *rod, double dt, const FilTwistPair *target) {
+    const FilCorde *corde = rod->data;
+    const double theta = rod->theta;
+    double mass = 0.0, way[3] = {0.0}, left[3];
+    fil_add3(dt * theta, target->linear, way);
+    for (int i = 0; i <= rod->element_count; i++) {
+        const size_t b = 2 * (size_t)i + 1;
+        mass += corde->inertia[b];
+        fil_add3(dt * (1.0 - theta) * corde->inertia[b], corde->before + 3 * b, way);
+    }
+    fil_copy3(way, left);
+    for (int i = 0; i <= rod->element_count; i++) {
+        const size_t b = 2 * (size_t)i + 1;
+        fil_add3(-corde->inertia[b], corde->shift + 3 * b, left);
+    }
+    if (fil_norm3(left) > near * fil_norm3(way)) {
+        return;
+    }
+    for (int i = 0; i <= rod->element_count; i++) {
+        fil_add3(1.0 / mass, left, corde->r + 3 * (size_t)i);
+        fil_add3(1.0 / mass, left, corde->shift + 6 * (size_t)i + 3);
+    }
 }
 
 // The sum of the sizes of all loads.
@@ -434,16 +465,18 @@ double fil_corde_elastic(const FilRod *rod) {
     return corde->elastic;
 }
 
-// The target of the momentum of a free rod.
-static void find_target(const FilRod *rod, double dt, const FilBulk *bulk, FilTwistPair *target) {
+// The target of the momentum of a free rod; the angular one is about its own centre.
+static void find_target(const FilRod *rod, double dt, FilTwistPair *target) {
     const FilCorde *corde = rod->data;
+    FilBulk start;
+    find_centre(rod, corde->start_r, &start);
     *target = (FilTwistPair){{0.0}, {0.0}};
     for (int b = corde->first; b <= corde->last; b++) {
         double push[3];
         find_push(rod, dt, b, push);
-        add_block(bulk, corde->start_r, b, corde->inertia[b], corde->before + 3 * (size_t)b,
+        add_block(&start, corde->start_r, b, corde->inertia[b], corde->before + 3 * (size_t)b,
                   target);
-        add_block(bulk, corde->start_r, b, 1.0, push, target);
+        add_block(&start, corde->start_r, b, 1.0, push, target);
     }
 }
 
@@ -453,7 +486,13 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
     FilTurning turning = see_turning(rod, dt);
     find_rest(rod, velocity);
     find_pulls(rod, dt);
+    const bool alone = is_free(rod) && !corde->pushed;
     double frame[3], own, way[3] = {0.0};
+    FilTwistPair target;
+    if (alone) {
+        find_target(rod, dt, &target);
+        mend_place(rod, dt, &target);
+    }
     const bool known = fil_rod_find_way(rod, rod->state[0], dt, frame) &&
                        !(rod->touched && fil_dot3(frame, frame) > 0.0);
     if (!known) {
@@ -472,11 +511,9 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
     fil_turning_straighten(&turning);
     fil_turning_add_couples(&turning, corde->pull, 3, 1.0);
     double much;
-    if (is_free(rod) && !corde->pushed) {
+    if (alone) {
         FilBulk bulk;
-        FilTwistPair target;
         measure_bulk(rod, &bulk);
-        find_target(rod, dt, &bulk, &target);
         much = limit_free(rod, &bulk, &target, most, round_off * scale);
     } else {
         add_velocity(corde, -1.0, frame);

@@ -58,7 +58,7 @@ typedef struct FilNodal {
     double *ghost_pull; // [2][3] N: gradient by the vectors of the ghosts
     double *ghost_push; // [2][3] N: that of the beginning, by its part in the step
     double *outside;    // [full_count]: impulses of contacts in the step that is taken
-    bool gained;        // the last step left more energy than there was
+    double flaw;        // of the last step: see FilRodTable
     double *push;       // [full_count] N, N m: what does not change in the step
     double *pulls;      // [edge_count][4]: gradient by the edges' variables
     double *gradient;   // [full_count]
@@ -195,7 +195,7 @@ void fil_nodal_kick(const FilRod *rod, double time, double h, const FilShape *sh
 typedef struct FilNodalStart {
     double kinetic, elastic; // J
     double mass, linear[3];  // kg; kg m/s: its momentum
-    FilBulk bulk;            // of a free rod at the end
+    FilBulk bulk;            // of a free rod
     FilTwistPair momentum;   // about its centre there
 } FilNodalStart;
 
@@ -203,9 +203,9 @@ typedef struct FilNodalStart {
 void fil_nodal_lean(const FilRod *rod, double dt);
 /// Before nodal->v is that of the end; the end is nodal->trial.
 void fil_nodal_measure(const FilRod *rod, FilNodalStart *start);
-/// nodal->v, the mean velocity of the step, becomes that of its end. Returns whether the rod has
-/// more energy than it can have.
-bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStart *start);
+/// nodal->v, the mean velocity of the step, becomes that of its end, and the centre of a rod that is
+/// free goes where its momentum leads. Returns what FilRodTable.flaw returns.
+double fil_nodal_recover(FilRod *rod, double dt, FilShape *end, FilNodalStart *start);
 
 /// Half-bandwidth: 10 or 8.
 static inline int fil_nodal_width(const FilNodal *nodal) {

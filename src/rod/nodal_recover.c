@@ -4,7 +4,11 @@
 // A step begins with velocities that lean as implicit Euler wants them, and ends with that taken
 // out of the velocity V that it was solved for, and with the couples that the forces of edges lack
 // (turning.c). Where the rod is free and nothing touches it, the rigid motion (bulk.c) follows that
-// makes both momenta exactly those of the start and of what acted from outside, loads and drag.
+// makes both momenta exactly those of the start and of what acted from outside, loads and drag; and
+// its centre goes where they lead, for what a weight does on the way counts as energy. Angular
+// momentum is that about its own centre: a load that acts at the centre turns nothing, however the
+// rod flies. A chain that is all but straight cannot turn about itself: where it does not get the
+// momentum that it should have, the step says so.
 //
 // Energy. What the step may leave as kinetic energy is
 //     T + U - U+ + W,    W = dt loads . V + (impulses of contacts and of driven ends) . V.
@@ -16,6 +20,8 @@
 // seen by who goes along: nothing is driven then. A step in which something touches
 // the rod is implicit Euler as it is, without corrections: they are of the order of tension times
 // turn, which in a rope drawn around a post is far more than its motion.
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "math/vec3.h"
@@ -23,9 +29,13 @@
 #include "turning.h"
 
 static const double round_off = 1e-12;       // of the energies: what may be too much
-static const double tolerance = 1e-11;       // and what a step may gain
+static const double tolerance = 2e-12;       // and what a step may gain
 static const double driven_tolerance = 1e-3; // the same, where the work is known less well
 static const double at_rest = 1e-13;         // of forces times length: what round-off does at rest
+static const double exact = 1e-14;           // of the way of a centre: as good as it gets
+static const double near = 1e-6;             // and what solving leaves open
+static const double most_off = 6e-10;        // of momenta
+static const double dishonest = 2.0 * FIL_ROD_HONEST; // flaw of a step without its momentum
 
 static bool is_free_node(const FilNodal *nodal, int i) {
     return nodal->stride * i >= nodal->first && nodal->stride * i + 3 <= nodal->last;
@@ -200,7 +210,7 @@ static void add_momentum(const FilNodal *nodal, const FilBulk *bulk, const FilSh
     }
 }
 
-// What acts from outside on a free rod in the step, at the places where it began.
+// What acts from outside on a free rod in the step.
 static void add_impulses(const FilRod *rod, double dt, const FilBulk *bulk, FilTwistPair *sum) {
     const FilNodal *nodal = rod->data;
     const double theta = rod->theta;
@@ -232,20 +242,58 @@ static void add_motion(const FilRod *rod, const FilBulk *bulk, const FilShape *s
 }
 
 // Make the momentum of v that of the target; twice, for about its own axis a straight rod has
-// hardly any inertia, and is mended by a spin so fast that its round-off counts.
+// hardly any inertia, and is mended by a spin so fast that its round-off counts. Then the linear
+// one alone: of a rod far away that is much angular momentum.
 static void mend_momentum(const FilRod *rod, const FilBulk *bulk, const FilShape *shape,
                           const FilTwistPair *target) {
     const FilNodal *nodal = rod->data;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 3; pass++) {
         FilTwistPair now = {{0.0}, {0.0}}, motion;
         add_momentum(nodal, bulk, shape, nodal->v, &now);
         for (int k = 0; k < 3; k++) {
             now.linear[k] = target->linear[k] - now.linear[k];
-            now.angular[k] = target->angular[k] - now.angular[k];
+            now.angular[k] = pass < 2 ? target->angular[k] - now.angular[k] : 0.0;
         }
         fil_bulk_motion(bulk, &now, &motion);
         add_motion(rod, bulk, shape, &motion, 1.0);
     }
+}
+
+// The centre of a free rod goes where its momentum leads, if it nearly did.
+static void mend_place(const FilRod *rod, double dt, const FilNodalStart *start, FilShape *end) {
+    const FilNodal *nodal = rod->data;
+    double way[3] = {0.0}, left[3];
+    fil_add3((1.0 - rod->theta) * dt / start->mass, start->linear, way);
+    fil_add3(rod->theta * dt / start->mass, start->momentum.linear, way);
+    fil_copy3(way, left);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        double gone[3];
+        fil_subtract3(end->x + 3 * (ptrdiff_t)i, nodal->start.x + 3 * (ptrdiff_t)i, gone);
+        fil_add3(-nodal->mass[i] / start->mass, gone, left);
+    }
+    const double off = fil_norm3(left), size = fil_norm3(way);
+    if (off <= exact * size || off > near * size) {
+        return;
+    }
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_add3(1.0, left, end->x + 3 * (ptrdiff_t)i);
+    }
+    fil_nodal_place(rod, rod->state[0] + dt, &nodal->anchor, end);
+}
+
+// Whether v lacks momentum, by more than round-off of a rod that moves and is pulled like that.
+static bool lacks_momentum(const FilRod *rod, double dt, const FilBulk *bulk, const FilShape *shape,
+                           const FilTwistPair *target) {
+    const FilNodal *nodal = rod->data;
+    const double moves = sqrt(bulk->mass * product(nodal, nodal->v, nodal->v));
+    const double size = most_off * (moves + dt * find_forces(nodal)) + DBL_MIN;
+    FilTwistPair off = *target;
+    for (int k = 0; k < 3; k++) {
+        off.linear[k] = -off.linear[k];
+        off.angular[k] = -off.angular[k];
+    }
+    add_momentum(nodal, bulk, shape, nodal->v, &off);
+    return fil_norm3(off.linear) > size || fil_norm3(off.angular) > size * rod->state[1];
 }
 
 // --- the end of a step ---------------------------------------------------------------------------
@@ -323,7 +371,7 @@ void fil_nodal_measure(const FilRod *rod, FilNodalStart *start) {
         fil_add3(nodal->mass[i], node_of(nodal, nodal->v, i), start->linear);
     }
     if (is_free(rod)) {
-        measure_bulk(rod, &nodal->trial, &start->bulk);
+        measure_bulk(rod, &nodal->start, &start->bulk);
         add_momentum(nodal, &start->bulk, &nodal->start, nodal->v, &start->momentum);
     }
 }
@@ -334,9 +382,14 @@ static void add_velocity(const FilNodal *nodal, double factor, const double velo
     }
 }
 
-bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStart *start) {
+double fil_nodal_recover(FilRod *rod, double dt, FilShape *end, FilNodalStart *start) {
     const FilNodal *nodal = rod->data;
-    double frame[3], much;
+    const bool alone = is_free(rod) && rod->push == NULL;
+    double frame[3], much, flaw = 0.0;
+    if (alone) {
+        add_impulses(rod, dt, &start->bulk, &start->momentum);
+        mend_place(rod, dt, start, end);
+    }
     const bool known = fil_rod_find_way(rod, rod->state[0], dt, frame) &&
                        !(rod->touched && fil_dot3(frame, frame) > 0.0);
     if (!known) {
@@ -353,16 +406,18 @@ bool fil_nodal_recover(FilRod *rod, double dt, const FilShape *end, FilNodalStar
             tolerance;
     find_change(rod, dt, end);
     fil_nodal_kick(rod, rod->state[0] + dt, 0.5 * dt, end, nodal->v);
-    if (is_free(rod) && rod->push == NULL) {
-        add_impulses(rod, dt, &start->bulk, &start->momentum);
+    if (alone) {
+        FilBulk bulk;
+        measure_bulk(rod, end, &bulk);
         for (int i = 0; i <= nodal->edge_count; i++) {
             fil_add3(1.0, nodal->lean + 3 * (ptrdiff_t)i, node_of(nodal, nodal->v, i));
         }
-        much = limit_free(rod, end, &start->bulk, &start->momentum, most, round_off * scale);
+        much = limit_free(rod, end, &bulk, &start->momentum, most, round_off * scale);
+        flaw = lacks_momentum(rod, dt, &bulk, end, &start->momentum) ? dishonest : 0.0;
     } else {
         add_velocity(nodal, -1.0, frame);
         much = limit_held(rod, most, round_off * scale);
         add_velocity(nodal, 1.0, frame);
     }
-    return !(much <= (known ? tolerance : driven_tolerance) * scale);
+    return much <= (known ? tolerance : driven_tolerance) * scale ? flaw : 2.0;
 }

@@ -412,12 +412,12 @@ static void set_velocity(FilRod *rod, double dt, double axes[2][3], const FilSha
 
 double fil_nodal_flaw(const FilRod *rod) {
     const FilNodal *nodal = rod->data;
-    return nodal->gained ? 2.0 : 0.0;
+    return nodal->flaw;
 }
 
 void fil_nodal_advance(FilRod *rod, double dt, const double *velocity) {
     FilNodal *nodal = rod->data;
-    const FilShape *end = &nodal->trial;
+    FilShape *end = &nodal->trial;
     double axes[2][3];
     FilNodalStart start;
     (void)fil_nodal_residual(rod, dt, velocity);
@@ -429,7 +429,7 @@ void fil_nodal_advance(FilRod *rod, double dt, const double *velocity) {
     if (rod->push != NULL) {
         fil_nodal_scatter(rod, axes, rod->push, nodal->outside);
     }
-    nodal->gained = fil_nodal_recover(rod, dt, end, &start);
+    nodal->flaw = fil_nodal_recover(rod, dt, end, &start);
     fil_nodal_copy(nodal, end, &nodal->start);
     fil_nodal_store(nodal);
     rod->state[0] += dt;
