@@ -43,6 +43,7 @@ typedef struct Holding {
     int *met;        // [body_count] an obstacle in the way of a member; -1: none
     Motion *motions; // [body_count]
     double *impulse; // [most dofs of a body] none
+    double *way;     // [most dofs of a body]
 } Holding;
 
 static FilStatus reserve_holding(FilWorld *world, FilWorldTry *step, Holding *holding,
@@ -54,6 +55,7 @@ static FilStatus reserve_holding(FilWorld *world, FilWorldTry *step, Holding *ho
     holding->met = FIL_NEW(arena, int, bodies);
     holding->motions = FIL_NEW_ZEROED(arena, Motion, bodies);
     holding->impulse = FIL_NEW_ZEROED(arena, double, (size_t)world->dof_count + 1);
+    holding->way = FIL_NEW(arena, double, (size_t)world->dof_count + 1);
     if (arena->failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
                         world->body_count);
@@ -230,6 +232,26 @@ static void find_velocities(const Holding *holding) {
     }
 }
 
+// Whether a rod of a group goes just where the group does: nothing holds it, or all stands still.
+static bool is_carried(const FilRod *rod, const Motion *motion) {
+    const bool is_free = rod->root_end.kind == FIL_END_FREE && rod->tip_end.kind == FIL_END_FREE;
+    const bool is_driven = rod->root_end.motion != NULL || rod->tip_end.motion != NULL;
+    return rod->growth == 0.0 && (is_free || (!is_driven && fil_norm3(motion->velocity) == 0.0));
+}
+
+// Its shape stays as it is, to the bit but for round-off: a step would bend it a little.
+static void carry_rod(const FilBody *body, double dt, const double *rates, double *way) {
+    FilRod *rod = body->self;
+    fil_rod_get_state(rod, rod->saved);
+    for (int c = 0; c < body->dof_count; c++) {
+        way[c] = dt * rates[c];
+    }
+    body->table->move(rod, way);
+    body->table->set_time(rod, fil_rod_time(rod) + dt);
+    rod->past_dt = dt;
+    rod->past_revision = rod->revision;
+}
+
 // Take the step of a body with the velocity of its group. One that refuses stays where it was.
 static void take_body(const Holding *holding, int i) {
     const FilBody *body = &holding->world->bodies[i];
@@ -239,6 +261,10 @@ static void take_body(const Holding *holding, int i) {
         FilRod *rod = body->self;
         rod->table->launch(rod, v, still);
         rod->table->rigid_rates(rod, v, still, after);
+        if (is_carried(rod, motion_of(holding, i))) {
+            carry_rod(body, holding->step->dt, after, holding->way);
+            return;
+        }
     } else {
         FilRigid *rigid = body->self;
         memset(rigid->velocity, 0, sizeof rigid->velocity);
