@@ -1,12 +1,8 @@
 // rigid.c - a rigid body in time.
 //
 // The orientation R turns principal axes into world axes, J(R) = R diag(moment) R^T. Free flight
-// keeps the angular momentum L = J w in world axes; the orientation follows from
-//     R+ = exp(dt w_m) R,    w_m = J(exp(dt/2 w_m) R)^-1 L,
-// the implicit midpoint rule on the group of rotations (compare Simo and Wong, 1991): symmetric in
-// time, so that the energy does not drift, and w+ = J(R+)^-1 L has the momentum L whatever w_m is.
-// Hence the energy can never exceed |L|^2 / (2 smallest moment), even where the iteration for w_m
-// has not converged. A body that turns by more than MOST_TURN in a step takes several small ones.
+// keeps the angular momentum L = J w in world axes; how it turns the body is known in closed form
+// (flight.c), so that momentum and energy stay at any spin and any step, at the same cost.
 //
 // With contact, the world solves A v+ = rhs + impulses with A = J(R+ of free flight) and rhs = L,
 // so that angular impulses add to the momentum; the orientation takes the rest of the spin on top
@@ -17,11 +13,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "flight.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
-
-#define MOST_TURN 0.25 // rad: of one step of free flight
-enum { MOST_PARTS = 10000, MOST_ITERATIONS = 60 };
 
 // ---------------------------------------------------------------------------------- inertia
 
@@ -259,49 +253,8 @@ static void apply_inertia(const FilRigid *rigid, const double R[9], int power, c
     fil_apply3(R, own, y);
 }
 
-// q <- exp(turn) q.
-static void turn_quaternion(const double turn[3], const double q[4], double out[4]) {
-    const double half = 0.5 * fil_norm3(turn);
-    if (!(half > 0.0)) { // what is at rest does not change by a bit
-        memcpy(out, q, 4 * sizeof *out);
-        return;
-    }
-    const double factor = half > 1e-8 ? 0.5 * sin(half) / half : 0.5;
-    const double by[4] = {cos(half), factor * turn[0], factor * turn[1], factor * turn[2]};
-    fil_quaternion_multiply(by, q, out);
-    const double length = sqrt(out[0] * out[0] + fil_dot3(out + 1, out + 1));
-    for (int k = 0; k < 4; k++) {
-        out[k] /= length;
-    }
-}
-
-// One step of the midpoint rule with the momentum L; `spin` is a guess of the mean spin.
-static void fly(const FilRigid *rigid, double dt, const double L[3], double q[4], double spin[3]) {
-    double middle[4], R[9], turn[3], next[3];
-    for (int i = 0; i < MOST_ITERATIONS; i++) {
-        for (int k = 0; k < 3; k++) {
-            turn[k] = 0.5 * dt * spin[k];
-        }
-        turn_quaternion(turn, q, middle);
-        fil_rotation_from_quaternion(middle, R);
-        apply_inertia(rigid, R, -1, L, next);
-        double change[3];
-        fil_subtract3(next, spin, change);
-        fil_copy3(next, spin);
-        if (fil_norm3(change) <= 4e-16 * fil_norm3(next)) {
-            break;
-        }
-    }
-    for (int k = 0; k < 3; k++) {
-        turn[k] = dt * spin[k];
-    }
-    double from[4];
-    memcpy(from, q, sizeof from);
-    turn_quaternion(turn, from, q);
-}
-
 void fil_rigid_prepare(FilRigid *rigid, double dt, double *A, double rhs[FIL_RIGID_DOF]) {
-    double R[9], L[3], spin[3];
+    double R[9], L[3];
     fil_rotation_from_quaternion(rigid->quaternion, R);
     apply_inertia(rigid, R, 1, rigid->velocity + 3, L);
     for (int k = 0; k < 3; k++) {
@@ -309,17 +262,10 @@ void fil_rigid_prepare(FilRigid *rigid, double dt, double *A, double rhs[FIL_RIG
         L[k] += dt * rigid->torque[k];
         rhs[3 + k] = L[k];
     }
-    apply_inertia(rigid, R, -1, L, spin);
-    // the fastest spin that this momentum can have bounds the turn of a part of the step
-    const double *m = rigid->moment;
-    const double fastest = fil_norm3(L) / fmin(m[0], fmin(m[1], m[2]));
-    const double parts = fmax(1.0, fmin(ceil(fabs(dt) * fastest / MOST_TURN), MOST_PARTS));
-    memcpy(rigid->turned, rigid->quaternion, sizeof rigid->turned);
-    for (int i = 0; i < (int)parts; i++) {
-        fly(rigid, dt / parts, L, rigid->turned, spin);
-    }
+    fil_rigid_fly(rigid->moment, L, dt, rigid->quaternion, rigid->turned);
     fil_rotation_from_quaternion(rigid->turned, R);
     apply_inertia(rigid, R, -1, L, rigid->free_spin);
+    const double *m = rigid->moment;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             rigid->inertia[3 * i + j] = R[3 * i] * m[0] * R[3 * j] +
@@ -355,7 +301,7 @@ void fil_rigid_advance(FilRigid *rigid, double dt, const double velocity[FIL_RIG
         rigid->centre[k] += dt * velocity[k];
     }
     memcpy(rigid->velocity, velocity, sizeof rigid->velocity);
-    turn_quaternion(turn, rigid->turned, rigid->quaternion);
+    fil_rigid_turn(turn, rigid->turned, rigid->quaternion);
 }
 
 void fil_rigid_move(FilRigid *rigid, const double dx[FIL_RIGID_DOF]) {
@@ -364,7 +310,7 @@ void fil_rigid_move(FilRigid *rigid, const double dx[FIL_RIGID_DOF]) {
     for (int k = 0; k < 3; k++) {
         rigid->centre[k] += dx[k];
     }
-    turn_quaternion(dx + 3, from, rigid->quaternion);
+    fil_rigid_turn(dx + 3, from, rigid->quaternion);
     double R[9], spin[3];
     fil_rotation_exp(dx + 3, R);
     fil_apply3(R, rigid->velocity + 3, spin);
