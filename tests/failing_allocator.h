@@ -2,7 +2,8 @@
 #define FIL_TESTS_FAILING_ALLOCATOR_H
 
 // Memory that runs out on demand. It fails the n-th request, or the n-th and all later ones, counts
-// what is live, and checks the sizes that the library says it gives back.
+// what is live, and checks the sizes that the library says it gives back. What it lends is filled
+// with junk.
 //
 //     for (int n = 1;; n++) {
 //         FailingAllocator memory = {.fail_at = n};
@@ -16,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "filum/base.h"
 
@@ -55,6 +57,9 @@ static inline void *failing_resize(void *user, void *block, size_t old_size, siz
         }
         header = moved;
         header->size = new_size;
+        if (new_size > size) { // what nobody wrote is no sensible number or index
+            memset((char *)(header + 1) + size, 0x5a, new_size - size);
+        }
     } else {
         free(header);
         header = NULL;

@@ -179,11 +179,48 @@ static void threads_do_not_change_a_bit(void) {
     fil_arena_destroy(&arena);
 }
 
+static bool stops_at_zero(void *user) {
+    int *left = user;
+    return (*left)-- <= 0;
+}
+
+// Fronts that take long are stopped in their middle. Nothing is read that was not written, the
+// answer is told to be none, and the next factorisation is as if nothing had been.
+static void a_factorisation_may_be_stopped(void) {
+    enum { BLOCKS = 400, UNKNOWNS = 3 * BLOCKS };
+    FilRandom random = fil_random_make(15);
+    FailingAllocator memory = {0};
+    const FilAllocator allocator = failing_allocator(&memory);
+    FilArena arena = fil_arena_make(&allocator);
+    const Bodies bodies = tower_bodies(&arena, 1, BLOCKS);
+    const BlockProblem a = make_problem3(&arena, &random, &bodies);
+    FilBlockLu *lu = make_lu(&arena, &a.pattern);
+    const double *b = random_vector(&arena, &random, UNKNOWNS);
+    int questions = 0;
+    for (bool stopped = true; stopped && questions < 100; questions++) {
+        int left = questions;
+        fil_block_lu_set_stop(lu, stops_at_zero, &left);
+        (void)fil_block_lu_factor(lu, a.value, a.diagonal);
+        stopped = left < 0;
+        double *x = copy_vector(&arena, UNKNOWNS, b);
+        CHECK(fil_block_lu_solve(lu, x) == !stopped);
+        CHECK(all_finite(UNKNOWNS, x));
+        if (!stopped) {
+            double *ax = FIL_NEW(&arena, double, UNKNOWNS);
+            multiply(&a, a.diagonal, x, ax);
+            CHECK(distance(UNKNOWNS, ax, b) <= 1e-11 * norm(UNKNOWNS, b));
+        }
+    }
+    CHECK(questions > 3 && questions < 100);
+    fil_arena_destroy(&arena);
+}
+
 #define TESTS(X)                                     \
     X(singular_matrices_give_finite_answers)         \
     X(zero_diagonals_and_extreme_scales_stay_finite) \
     X(factoring_again_allocates_nothing)             \
     X(every_allocation_may_fail)                     \
+    X(a_factorisation_may_be_stopped)                \
     X(threads_do_not_change_a_bit)
 
 CHECK_MAIN(TESTS)

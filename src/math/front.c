@@ -209,6 +209,9 @@ static void product_tile(void *context, int item) {
 
 int fil_front_factor_parallel(const FilFront *f, int threads) {
     const int replaced = factor_by_blocks(f, threads);
+    if (f->halt != NULL && f->halt->stopped) {
+        return replaced; // later blocks have no pivots yet
+    }
     Step s = {.front = f, .last = f->u4, .width = tile_width(f->u4)};
     fil_parallel_for(count_tiles(f->u4, s.width) + count_tiles(f->k, BLOCK) - 1, threads,
                      finish_tile, &s);
