@@ -3,7 +3,10 @@
 // The budget of one solve is FilWorldDef.solver.budget: B. All solves of a step together (rounds of
 // joining contacts, linearisations, corrections of overlaps, parts of a violent step) may take
 // STEP_SHARE B; when that is done each gets LEAST_SHARE B, enough for a solve that begins near its
-// end, and the step is not cut further. Work is counted in operations (friction/island.h), so that
+// end, and the step is not cut further. A world that is jammed would spend as much in every step
+// and gain nothing by it: after a step that spent all of it the next may take a quarter, down to
+// LEAST_PATIENCE; after one that did not, four times as much again. That share is part of the
+// world's state. Work is counted in operations (friction/island.h), so that
 // every machine, on any number of threads, stops at the same iterate.
 #include "effort.h"
 
@@ -11,7 +14,7 @@
 
 #include "base/error.h"
 
-static const double STEP_SHARE = 3.0, LEAST_SHARE = 0.05;
+static const double STEP_SHARE = 3.0, LEAST_SHARE = 0.05, LEAST_PATIENCE = 1.0 / 16.0;
 
 // What the callback of a solve needs to know.
 typedef struct Watch {
@@ -49,15 +52,25 @@ FilStatus fil_effort_look(FilWorld *world, FilError *error) {
                             : FIL_OK;
 }
 
+// Of one solve of this step.
+static double find_budget(const FilWorld *world) {
+    return world->patience * world->def.solver.budget;
+}
+
 bool fil_effort_is_spent(const FilWorld *world) {
-    const double budget = world->def.solver.budget;
+    const double budget = find_budget(world);
     return budget > 0.0 && world->work >= STEP_SHARE * budget;
+}
+
+void fil_effort_end(FilWorld *world) {
+    const double next = world->patience * (fil_effort_is_spent(world) ? 0.25 : 4.0);
+    world->patience = fmax(LEAST_PATIENCE, fmin(next, 1.0));
 }
 
 FilStatus fil_effort_solve(FilWorld *world, const FilFrictionProblem *problem,
                            const FilFrictionSettings *settings, FilFrictionSolution *solution,
                            FilFrictionInfo *info, FilError *error) {
-    const double budget = world->def.solver.budget;
+    const double budget = find_budget(world);
     Watch watch = {world, settings};
     FilFrictionSettings bounded = *settings;
     bounded.budget =

@@ -1,9 +1,9 @@
 // state.c - all that the next step depends on, as one array: time, the bodies, the contacts.
 //
-// Layout: step count, time, number of contacts, of those that sleep; the state of every body; in a
-// world that sleeps, per body how long it was calm and its island, and per joint its force and
-// torque; per contact its pieces, feature, rebound, approach speed and impulse; of those that sleep
-// also what users see of them.
+// Layout: step count, time, number of contacts, of those that sleep, the share of its budget that
+// the next step may take; the state of every body; in a world that sleeps, per body how long it was
+// calm and its island, and per joint its force and torque; per contact its pieces, feature,
+// rebound, approach speed and impulse; of those that sleep also what users see of them.
 #include "sleep.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "math/vec3.h"
 
-enum { HEAD = 4, PER_BODY = 2, PER_JOINT = 6, PER_CONTACT = 8, PER_KEPT = PER_CONTACT + 14 };
+enum { HEAD = 5, PER_BODY = 2, PER_JOINT = 6, PER_CONTACT = 8, PER_KEPT = PER_CONTACT + 14 };
 
 // Numbers before those of the joints, and of the contacts.
 static int64_t count_bodies(const FilWorld *world) {
@@ -59,6 +59,7 @@ void fil_world_get_state(const FilWorld *world, double *state) {
     state[1] = world->time;
     state[2] = world->memory_count;
     state[3] = world->kept_count;
+    state[4] = world->patience;
     for (int i = 0; i < world->body_count; i++) {
         const FilBody *body = &world->bodies[i];
         body->table->get_state(body->self, state + HEAD + body->first_state);
@@ -153,6 +154,10 @@ static FilStatus check_state(const FilWorld *world, const double *state, int64_t
             return fil_fail(error, FIL_E_ARGUMENT, "state[%lld] is not finite", (long long)k);
         }
     }
+    if (!(state[4] > 0.0 && state[4] <= 1.0)) {
+        return fil_fail(error, FIL_E_ARGUMENT, "state[4] is %g; it must be a share of the budget",
+                        state[4]);
+    }
     FIL_TRY(check_clock(world, state, error));
     int64_t kept = least + PER_CONTACT * (int64_t)state[2];
     for (int64_t k = least; k < kept; k += PER_CONTACT) {
@@ -232,6 +237,7 @@ FilStatus fil_world_set_state(FilWorld *world, const double *state, int64_t coun
     world->near.piece_count = 0; // pairs that were kept are of another motion
     world->clock = (FilClock){.step_count = (int64_t)state[0]};
     world->time = state[1];
+    world->patience = state[4];
     for (int i = 0; i < world->body_count; i++) {
         const FilBody *body = &world->bodies[i];
         body->table->set_state(body->self, state + HEAD + body->first_state);

@@ -201,8 +201,9 @@ struct FilWorld {
 
     bool (*stop)(void *user); // NULL: nobody asks for an end
     void *stop_user;
-    bool stopping; // somebody did
-    double work;   // of the friction solves of the step in hand, in the unit of their budget
+    bool stopping;   // somebody did
+    double work;     // of the friction solves of the step in hand, in the unit of their budget
+    double patience; // share of the budget that this step may take (effort.c)
 
     FilClock clock;
     double time;  // s: what the clock shows
