@@ -5,16 +5,17 @@
 // STEP_SHARE B; when that is done each gets LEAST_SHARE B, enough for a solve that begins near its
 // end, and the step is not cut further. A world that is jammed would spend as much in every step
 // and gain nothing by it: after a step that spent all of it the next may take a quarter, down to
-// LEAST_PATIENCE; after one that did not, four times as much again. That share is part of the
-// world's state. Work is counted in operations (friction/island.h), so that
-// every machine, on any number of threads, stops at the same iterate.
+// LEAST_PATIENCE; after one that converged, four times as much again; after one that did neither, a
+// quarter more, so that what needs more gets it in the end. That share is part of the world's
+// state. Work is counted in operations (friction/island.h), so that every machine, on any number of
+// threads, stops at the same iterate.
 #include "effort.h"
 
 #include <math.h>
 
 #include "base/error.h"
 
-static const double STEP_SHARE = 3.0, LEAST_SHARE = 0.05, LEAST_PATIENCE = 1.0 / 16.0;
+static const double STEP_SHARE = 3.0, LEAST_SHARE = 0.05, LEAST_PATIENCE = 1.0 / 32.0;
 
 // What the callback of a solve needs to know.
 typedef struct Watch {
@@ -62,9 +63,9 @@ bool fil_effort_is_spent(const FilWorld *world) {
     return budget > 0.0 && world->work >= STEP_SHARE * budget;
 }
 
-void fil_effort_end(FilWorld *world) {
-    const double next = world->patience * (fil_effort_is_spent(world) ? 0.25 : 4.0);
-    world->patience = fmax(LEAST_PATIENCE, fmin(next, 1.0));
+void fil_effort_end(FilWorld *world, bool converged) {
+    const double factor = fil_effort_is_spent(world) ? 0.25 : converged ? 4.0 : 1.25;
+    world->patience = fmax(LEAST_PATIENCE, fmin(factor * world->patience, 1.0));
 }
 
 FilStatus fil_effort_solve(FilWorld *world, const FilFrictionProblem *problem,
