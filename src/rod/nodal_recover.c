@@ -41,11 +41,20 @@ static bool is_free_node(const FilNodal *nodal, int i) {
     return nodal->stride * i >= nodal->first && nodal->stride * i + 3 <= nodal->last;
 }
 
-// Whether an unknown is given, in part where it is one of an end that slides.
-static bool is_held(const FilRod *rod, int k) {
+// Whether an unknown is given by the root, or by the tip: in part where it is one of an end that
+// slides.
+static bool is_root(const FilRod *rod, int k) {
     const FilNodal *nodal = rod->data;
-    return k < nodal->first + (rod->root_end.kind == FIL_END_SLIDING) ||
-           k >= nodal->last - (rod->tip_end.kind == FIL_END_SLIDING);
+    return k < nodal->first + (rod->root_end.kind == FIL_END_SLIDING);
+}
+
+static bool is_tip(const FilRod *rod, int k) {
+    const FilNodal *nodal = rod->data;
+    return k >= nodal->last - (rod->tip_end.kind == FIL_END_SLIDING);
+}
+
+static bool is_held(const FilRod *rod, int k) {
+    return is_root(rod, k) || is_tip(rod, k);
 }
 
 static bool is_free(const FilRod *rod) {
@@ -139,27 +148,60 @@ static double product(const FilNodal *nodal, const double *a, const double *b) {
 // left of the equations.
 static double impulse_of(const FilRod *rod, int k) {
     const FilNodal *nodal = rod->data;
-    const FilRodEnd *end = k < nodal->full_count / 2 ? &rod->root_end : &rod->tip_end;
-    const bool driven = is_held(rod, k) && end->motion != NULL;
+    const bool driven = (is_root(rod, k) && rod->root_end.motion != NULL) ||
+                        (is_tip(rod, k) && rod->tip_end.motion != NULL);
     return driven ? nodal->gradient[k] : nodal->outside[k];
 }
 
-// W, but for the drag, as seen from who goes along with the velocity `frame`. nodal->v is V, that
-// of held unknowns too; nodal->work is what the equations took for it, where that is 0.
-static double find_work(const FilRod *rod, double dt, const FilShape *end, const double frame[3]) {
+// How fast node i goes in the step, as seen from who goes along with the velocity `frame`.
+static void find_way(const FilNodal *nodal, double dt, const FilShape *end, const double frame[3],
+                     int i, double way[3]) {
+    for (int k = 0; k < 3; k++) {
+        way[k] = (end->x[3 * i + k] - nodal->start.x[3 * i + k]) / dt - frame[k];
+    }
+}
+
+// The work of loads and contacts on ends that slide: along their axes, where nothing drives them.
+static double find_slide_work(const FilRod *rod, double dt, const FilShape *end,
+                              const double frame[3]) {
+    const FilNodal *nodal = rod->data;
+    double axes[2][3], sum = 0.0;
+    fil_nodal_axes(rod, rod->state[0] + dt, axes);
+    for (int side = 0; side < 2; side++) {
+        const int i = fil_nodal_end_node(nodal, side);
+        double way[3];
+        find_way(nodal, dt, end, frame, i, way);
+        sum +=
+            fil_dot3(axes[side], way) * (dt * fil_dot3(axes[side], node_of(nodal, nodal->load, i)) +
+                                         fil_dot3(axes[side], node_of(nodal, nodal->outside, i)));
+    }
+    return sum;
+}
+
+// W, but for the drag, as seen from who goes along with the velocity `frame`; `known`: so does all
+// that is held, which has no part in it then. Else nodal->v is V, that of held unknowns too, and
+// nodal->work is what the equations took for it, where that is 0.
+static double find_work(const FilRod *rod, double dt, const FilShape *end, bool known,
+                        const double frame[3]) {
     const FilNodal *nodal = rod->data;
     const double theta = rod->theta;
-    double sum = 0.0;
+    double sum = known ? find_slide_work(rod, dt, end, frame) : 0.0, way[4] = {0.0};
     for (int k = 0; k < nodal->full_count; k++) {
-        const int i = k / nodal->stride, part = k % nodal->stride;
+        const int part = k % nodal->stride;
         const bool held = is_held(rod, k);
         const double V = nodal->v[k];
-        const double way = part < 3 ? (end->x[3 * i + part] - nodal->start.x[3 * i + part]) / dt
-                           : held   ? V
-                                    : (1.0 - theta) * nodal->kicked[k] + theta * V;
+        if (part == 0) {
+            find_way(nodal, dt, end, frame, k / nodal->stride, way);
+        }
+        if (part == 3) {
+            way[3] = held ? V : (1.0 - theta) * nodal->kicked[k] + theta * V;
+        }
         const double more = held ? nodal->step_inertia[k] * (V - nodal->work[k]) : 0.0;
-        sum += (part < 3 ? way - frame[part] : way) *
-               (dt * nodal->load[k] + impulse_of(rod, k) + more);
+        const double push = dt * nodal->load[k] + impulse_of(rod, k) + more;
+        sum += known && held ? 0.0 : way[part] * push;
+    }
+    if (known) {
+        return sum;
     }
     for (int side = 0; side < 2; side++) { // the frames that are held
         const int j = side == 0 ? 0 : nodal->edge_count - 1;
@@ -298,10 +340,34 @@ static bool lacks_momentum(const FilRod *rod, double dt, const FilBulk *bulk, co
 
 // --- the end of a step ---------------------------------------------------------------------------
 
-static void scale_free(const FilNodal *nodal, double factor, double *v) {
-    for (int k = nodal->first; k < nodal->last; k++) {
-        v[k] *= factor;
+// What is free of v, times a factor: of ends that slide the part along their axes.
+static void scale_free(const FilRod *rod, double time, double factor) {
+    const FilNodal *nodal = rod->data;
+    double axes[2][3];
+    fil_nodal_axes(rod, time, axes);
+    for (int k = 0; k < nodal->full_count; k++) {
+        nodal->v[k] *= is_held(rod, k) ? 1.0 : factor;
     }
+    for (int side = 0; side < 2; side++) { // axes of other ends are 0
+        double *v = node_of(nodal, nodal->v, fil_nodal_end_node(nodal, side));
+        fil_add3((factor - 1.0) * fil_dot3(axes[side], v), axes[side], v);
+    }
+}
+
+// The kinetic energy of what is not free.
+static double find_held_energy(const FilRod *rod, double time) {
+    const FilNodal *nodal = rod->data;
+    double axes[2][3], sum = 0.0;
+    fil_nodal_axes(rod, time, axes);
+    for (int k = 0; k < nodal->full_count; k++) {
+        sum += is_held(rod, k) ? 0.5 * inertia_of(nodal, k) * nodal->v[k] * nodal->v[k] : 0.0;
+    }
+    for (int side = 0; side < 2; side++) {
+        const int i = fil_nodal_end_node(nodal, side);
+        const double along = fil_dot3(axes[side], node_of(nodal, nodal->v, i));
+        sum -= 0.5 * nodal->mass[i] * along * along;
+    }
+    return fmax(0.0, sum);
 }
 
 // A free rod. Returns what it has too much, J.
@@ -319,15 +385,15 @@ static double limit_free(const FilRod *rod, const FilShape *end, const FilBulk *
         0.5 * (fil_dot3(target->linear, motion.linear) + fil_dot3(target->angular, motion.angular));
     add_motion(rod, bulk, end, &motion, -1.0);
     const double rest = 0.5 * product(nodal, nodal->v, nodal->v);
-    scale_free(nodal, most > rigid && rest > 0.0 ? fmin(1.0, sqrt((most - rigid) / rest)) : 0.0,
-               nodal->v);
+    scale_free(rod, rod->state[0],
+               most > rigid && rest > 0.0 ? fmin(1.0, sqrt((most - rigid) / rest)) : 0.0);
     add_motion(rod, bulk, end, &motion, 1.0);
     mend_momentum(rod, bulk, end, target);
     return fmax(0.0, 0.5 * product(nodal, nodal->v, nodal->v) - most);
 }
 
 // A rod that is held: V + s (change), s <= 1, and less of V itself where that is too much.
-static double limit_held(const FilRod *rod, double most, double noise) {
+static double limit_held(const FilRod *rod, double time, double most, double noise) {
     const FilNodal *nodal = rod->data;
     double *change = nodal->work;
     memset(change, 0, sizeof(double) * (size_t)nodal->full_count);
@@ -349,13 +415,8 @@ static double limit_held(const FilRod *rod, double most, double noise) {
     if (fits || left > 0.0) {
         return 0.0;
     }
-    double held = 0.0;
-    for (int k = 0; k < nodal->full_count; k++) {
-        const bool given = k < nodal->first || k >= nodal->last;
-        held += given ? 0.5 * inertia_of(nodal, k) * nodal->v[k] * nodal->v[k] : 0.0;
-    }
-    const double ratio = (most - held) / (own + b + a - held);
-    scale_free(nodal, ratio > 0.0 ? sqrt(ratio) : 0.0, nodal->v);
+    const double held = find_held_energy(rod, time), ratio = (most - held) / (own + b + a - held);
+    scale_free(rod, time, ratio > 0.0 ? sqrt(ratio) : 0.0);
     return fmax(0.0, held - most);
 }
 
@@ -395,7 +456,7 @@ double fil_nodal_recover(FilRod *rod, double dt, FilShape *end, FilNodalStart *s
     if (!known) {
         memset(frame, 0, sizeof frame);
     }
-    const double work = find_work(rod, dt, end, frame) - rod->unpaid;
+    const double work = find_work(rod, dt, end, known, frame) - rod->unpaid;
     const double elastic = find_elastic(nodal, end);
     const double along = fil_dot3(frame, start->linear);
     const double own = 0.5 * start->mass * fil_dot3(frame, frame);
@@ -416,7 +477,7 @@ double fil_nodal_recover(FilRod *rod, double dt, FilShape *end, FilNodalStart *s
         flaw = lacks_momentum(rod, dt, &bulk, end, &start->momentum) ? dishonest : 0.0;
     } else {
         add_velocity(nodal, -1.0, frame);
-        much = limit_held(rod, most, round_off * scale);
+        much = limit_held(rod, rod->state[0] + dt, most, round_off * scale);
         add_velocity(nodal, 1.0, frame);
     }
     return much <= (known ? tolerance : driven_tolerance) * scale ? flaw : 2.0;
