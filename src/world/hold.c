@@ -274,7 +274,10 @@ static void take_body(const Holding *holding, int i) {
     const FilPush push = {.impulses = holding->impulse, .unpaid = -generous};
     body->table->prepare(body->self, holding->step->dt, after,
                          holding->step->free_velocity + body->first_dof);
-    (void)body->table->advance(body->self, holding->step->dt, after, &push);
+    const double end = body->table->get_time(body->self) + holding->step->dt;
+    if (!body->table->advance(body->self, holding->step->dt, after, &push)) {
+        body->table->set_time(body->self, end);
+    }
 }
 
 static void take_members(const Holding *holding, bool *lost) {

@@ -42,6 +42,11 @@ static void prepare_body(void *context, int i) {
     FilWorldTry *step = preparing->step;
     FilBody *body = &preparing->world->bodies[i];
     double *before = step->before + body->first_dof;
+    if (step->refused[i]) { // it stays where it is
+        body->table->get_velocity(body->self, before);
+        body->table->get_velocity(body->self, step->after + body->first_dof);
+        return;
+    }
     if (body->island != 0) { // it sleeps
         memset(step->after + body->first_dof, 0, sizeof(double) * (size_t)body->dof_count);
         return;

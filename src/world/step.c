@@ -34,6 +34,7 @@ enum { MAX_ROUNDS = 3 };      // of adding pairs that passed through each other
 enum { MAX_LAST_ROUNDS = 6 }; // where the step can be cut no further
 enum { MAX_PLACINGS = 4 };    // of taking out overlaps at the end
 enum { MAX_LOSSES = 2 };      // of motion, in parts of a step of one length
+enum { MAX_REFUSALS = 3 };    // of looking for bodies without velocities, one after the other
 
 // --- preparation ---------------------------------------------------------------------------------
 
@@ -57,6 +58,7 @@ static FilStatus reserve_try(FilWorld *world, const FilSpan *span, FilWorldTry *
     step->shift = FIL_NEW_ZEROED(arena, double, dofs);
     step->push = FIL_NEW(arena, double, dofs);
     step->states = FIL_NEW(arena, double, (size_t)world->state_count + 1);
+    step->refused = FIL_NEW_ZEROED(arena, bool, (size_t)world->body_count + 1);
     if (arena->failed) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for a step of %lld unknowns",
                         (long long)world->dof_count);
@@ -252,7 +254,7 @@ static void advance_range(void *context, int first, int last) {
     const Moving *moving = context;
     for (int i = first; i < last; i++) {
         const FilBody *body = &moving->world->bodies[i];
-        if (body->island != 0) {
+        if (body->island != 0 || moving->step->refused[i]) {
             continue;
         }
         const FilPush push = {
@@ -307,11 +309,14 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
     find_unpaid(world, step, moving.unpaid);
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
     const double most = is_short(world, step->dt) ? 1.0 : FIL_ROD_HARMLESS;
+    const bool may_hold = round->last && is_swept(world);
     for (int i = 0; i < world->body_count; i++) {
-        world->culprit = moving.failed[i] && !round->failed ? i : world->culprit;
-        round->failed = round->failed || moving.failed[i];
+        const bool failed = moving.failed[i] && !may_hold;
+        world->culprit = failed && !round->failed ? i : world->culprit;
+        round->failed = round->failed || failed;
         round->violent = round->violent || moving.flaws[i] > most;
         round->fates.lost[i] = moving.flaws[i] > FIL_ROD_HONEST;
+        round->fates.stuck[i] = step->refused[i] || (moving.failed[i] && may_hold);
     }
     round->violent = round->violent || round->failed;
     return FIL_OK;
@@ -352,30 +357,71 @@ static FilStatus begin_try(FilWorld *world, const FilSpan *span, FilWorldTry *st
     return *woken ? FIL_OK : fil_world_list_joints(world, step, error);
 }
 
+// Whether a body has velocities that are numbers.
+static bool has_velocities(const FilWorld *world, const FilWorldTry *step, int i) {
+    const FilBody *body = &world->bodies[i];
+    const double *v = body->touched ? step->free_velocity : step->after;
+    return fil_all_finite(v + body->first_dof, body->dof_count);
+}
+
 // The first body whose velocities are no numbers, or -1.
 static int find_culprit(const FilWorld *world, const FilWorldTry *step) {
     for (int i = 0; i < world->body_count; i++) {
-        const FilBody *body = &world->bodies[i];
-        const double *v = body->touched ? step->free_velocity : step->after;
-        if (!fil_all_finite(v + body->first_dof, body->dof_count)) {
+        if (!has_velocities(world, step, i)) {
             return i;
         }
     }
     return -1;
 }
 
-// Solve the step with the contacts that are known, and take it.
-static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info, Round *round,
-                          FilError *error) {
+// Bodies whose velocities are no numbers take no part in a step that can be cut no further: they
+// are held (hold.c). Nor does any, where it is not known which. Returns whether that is news.
+static bool refuse_bodies(const FilWorld *world, FilWorldTry *step, bool all) {
+    bool news = false;
+    for (int i = 0; i < world->body_count; i++) {
+        const bool wrong = all || i == world->culprit || !has_velocities(world, step, i);
+        news = news || (wrong && !step->refused[i] && world->bodies[i].island == 0);
+        step->refused[i] = step->refused[i] || (wrong && world->bodies[i].island == 0);
+    }
+    return news;
+}
+
+// What takes no part has no contacts, and no joints: the group that it is held with has.
+static void drop_refused(FilWorldTry *step) {
+    int kept = 0;
+    for (int i = 0; i < step->contact_count; i++) {
+        const int a = step->contacts[i].a.body, b = step->contacts[i].b.body;
+        if (!((a >= 0 && step->refused[a]) || (b >= 0 && step->refused[b]))) {
+            step->contacts[kept++] = step->contacts[i];
+        }
+    }
+    step->contact_count = kept;
+}
+
+static FilStatus solve_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info, Round *round,
+                           FilError *error) {
     Carrying carrying = {.world = world, .step = step};
-    fil_parallel_ranges(step->contact_count, 256, world->threads, carry_range, &carrying);
-    mark_touched(world, step);
-    world->culprit = -1;
-    FIL_TRY(fil_world_solve(world, step, info, &round->failed, error));
-    round->woken = !round->failed && fil_world_wake_pressed(world, step);
+    const bool may_hold = round->last && is_swept(world);
+    bool again = true;
+    for (int k = 0; again; k++) {
+        drop_refused(step);
+        fil_parallel_ranges(step->contact_count, 256, world->threads, carry_range, &carrying);
+        mark_touched(world, step);
+        world->culprit = -1;
+        FIL_TRY(fil_world_solve(world, step, info, &round->failed, error));
+        again = round->failed && may_hold && refuse_bodies(world, step, k >= MAX_REFUSALS);
+    }
     if (round->failed && world->culprit < 0) {
         world->culprit = find_culprit(world, step);
     }
+    return FIL_OK;
+}
+
+// Solve the step with the contacts that are known, and take it.
+static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info, Round *round,
+                          FilError *error) {
+    FIL_TRY(solve_try(world, step, info, round, error));
+    round->woken = !round->failed && fil_world_wake_pressed(world, step);
     if (round->failed || round->woken) {
         return FIL_OK;
     }
