@@ -85,6 +85,7 @@ void fil_nodal_solve(const FilRod *rod, double *x);
 void fil_nodal_solve_columns(const FilRod *rod, int count, double *x);
 int fil_nodal_factors(const FilRod *rod, const double **band);
 void fil_nodal_advance(FilRod *rod, double dt, const double *velocity);
+void fil_nodal_drift(FilRod *rod, double dt);
 void fil_nodal_get_velocity(const FilRod *rod, double *velocity);
 void fil_nodal_stop(FilRod *rod);
 void fil_nodal_launch(FilRod *rod, const double velocity[3], const double spin[3]);
@@ -203,8 +204,8 @@ typedef struct FilNodalStart {
 void fil_nodal_lean(const FilRod *rod, double dt);
 /// Before nodal->v is that of the end; the end is nodal->trial.
 void fil_nodal_measure(const FilRod *rod, FilNodalStart *start);
-/// nodal->v, the mean velocity of the step, becomes that of its end, and the centre of a rod that is
-/// free goes where its momentum leads. Returns what FilRodTable.flaw returns.
+/// nodal->v, the mean velocity of the step, becomes that of its end, and the centre of a rod that
+/// is free goes where its momentum leads. Returns what FilRodTable.flaw returns.
 double fil_nodal_recover(FilRod *rod, double dt, FilShape *end, FilNodalStart *start);
 
 /// Half-bandwidth: 10 or 8.
@@ -219,10 +220,11 @@ static inline int fil_nodal_width(const FilNodal *nodal) {
         .adopt = fil_nodal_adopt, .prepare = fil_nodal_prepare, .residual = fil_nodal_residual,   \
         .get_rest = fil_nodal_get_rest, .merit = fil_nodal_merit, .solve = fil_nodal_solve,       \
         .solve_columns = fil_nodal_solve_columns, .factors = fil_nodal_factors,                   \
-        .advance = fil_nodal_advance, .get_velocity = fil_nodal_get_velocity,                     \
-        .forget = fil_nodal_forget, .stop = fil_nodal_stop, .launch = fil_nodal_launch,           \
-        .slow_down = fil_nodal_slow_down, .move = fil_nodal_move, .at = fil_nodal_at,             \
-        .sample = fil_nodal_sample, .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,       \
+        .advance = fil_nodal_advance, .drift = fil_nodal_drift,                                   \
+        .get_velocity = fil_nodal_get_velocity, .forget = fil_nodal_forget,                       \
+        .stop = fil_nodal_stop, .launch = fil_nodal_launch, .slow_down = fil_nodal_slow_down,     \
+        .move = fil_nodal_move, .at = fil_nodal_at, .sample = fil_nodal_sample,                   \
+        .jacobian = fil_nodal_jacobian, .span = fil_nodal_span,                                   \
         .place_jacobian = fil_nodal_place_jacobian, .place_span = fil_nodal_place_span,           \
         .curvature_at = fil_nodal_curvature_at, .elastic_at = fil_nodal_elastic_at,               \
         .edge_tension = fil_nodal_edge_tension, .energy = fil_nodal_energy,                       \

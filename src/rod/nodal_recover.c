@@ -482,3 +482,63 @@ double fil_nodal_recover(FilRod *rod, double dt, FilShape *end, FilNodalStart *s
     }
     return much <= (known ? tolerance : driven_tolerance) * scale ? flaw : 2.0;
 }
+
+// --- the last resort -----------------------------------------------------------------------------
+
+// The velocity of the end of a step for a free rod as one piece, with the impulses of loads and
+// drag.
+static void find_drift(const FilRod *rod, double dt, const FilNodalStart *start, double out[3]) {
+    const FilNodal *nodal = rod->data;
+    double inertia = start->mass;
+    fil_copy3(start->linear, out);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_add3(dt, node_of(nodal, nodal->load, i), out);
+        inertia += dt * nodal->drag[i];
+    }
+    for (int k = 0; k < 3; k++) {
+        out[k] /= inertia;
+    }
+}
+
+// As one piece, without turning. Of a free rod the centre takes an implicit step, and what the rod
+// had of angular momentum stays in its rigid motion, which has the least energy for it; what loads
+// would turn is left out, and so is what they would do on the way. A rod that is held goes along
+// with what holds it, and stands still where that turns or goes apart.
+void fil_nodal_drift(FilRod *rod, double dt) {
+    FilNodal *nodal = rod->data;
+    FilShape *end = &nodal->trial;
+    FilNodalStart start;
+    double velocity[3];
+    memset(nodal->load, 0, sizeof(double) * (size_t)nodal->full_count);
+    fil_nodal_add_loads(rod, nodal->load);
+    fil_nodal_measure(rod, &start);
+    if (is_free(rod)) {
+        find_drift(rod, dt, &start, velocity);
+    } else if (!fil_rod_find_way(rod, rod->state[0], dt, velocity)) {
+        memset(velocity, 0, sizeof velocity);
+    }
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_copy3(nodal->start.x + 3 * (ptrdiff_t)i, end->x + 3 * (ptrdiff_t)i);
+        fil_add3(dt, velocity, end->x + 3 * (ptrdiff_t)i);
+    }
+    for (int j = 0; j < nodal->edge_count; j++) {
+        end->edges[j].spin = 0.0;
+    }
+    fil_nodal_place(rod, rod->state[0] + dt, &nodal->start, end);
+    memset(nodal->v, 0, sizeof(double) * (size_t)nodal->full_count);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_copy3(velocity, node_of(nodal, nodal->v, i));
+    }
+    if (is_free(rod)) {
+        FilBulk bulk;
+        FilTwistPair target = {
+            {velocity[0] * start.mass, velocity[1] * start.mass, velocity[2] * start.mass}, {0.0}};
+        fil_copy3(start.momentum.angular, target.angular);
+        measure_bulk(rod, end, &bulk);
+        mend_momentum(rod, &bulk, end, &target);
+    }
+    nodal->flaw = 1.0;
+    fil_nodal_copy(nodal, end, &nodal->start);
+    fil_nodal_store(nodal);
+    rod->state[0] += dt;
+}

@@ -179,6 +179,11 @@ struct FilRodTable {
     int (*factors)(const FilRod *rod, const double **band);
     // Take the step with the velocity v+ of its end; time moves too.
     void (*advance)(FilRod *rod, double dt, const double *velocity);
+    // The last resort, where nothing else can be followed: a step as one piece that keeps its shape
+    // and does not turn. A free rod goes where its momentum and what acts on it lead, one that is
+    // held with what holds it. It gains no energy, and a free rod keeps both momenta, whatever dt.
+    // NULL: the rod is stopped instead.
+    void (*drift)(FilRod *rod, double dt);
 
     void (*get_velocity)(const FilRod *rod, double *velocity);
     // All velocities to 0.
@@ -266,8 +271,9 @@ const FilRodTable *fil_rod_table(FilRodModel model);
 FilStatus fil_rod_check_step(const FilRod *rod, double dt, FilError *error);
 /// v+ of a step without contacts into rod->velocity.
 void fil_rod_find_velocity(FilRod *rod, double dt, FilRodStepInfo *info);
-/// Take the step with the velocity v+ of its end; the rod stays as it was when that would leave the
-/// range of numbers. `push` NULL: nothing pushed it, and it is a step of its own.
+/// Take the step with the velocity v+ of its end (NULL: as one piece, see FilRodTable.drift); the
+/// rod stays as it was when that would leave the range of numbers. `push` NULL: nothing pushed it,
+/// and it is a step of its own.
 FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, const FilPush *push,
                             FilError *error);
 

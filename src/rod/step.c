@@ -295,8 +295,10 @@ FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, cons
                             FilError *error) {
     double length = length_at(rod, rod->state[0] + dt);
     fil_rod_get_state(rod, rod->saved);
-    bool finite = fil_all_finite(velocity, rod->dof_count);
-    if (finite) {
+    const bool finite = velocity == NULL || fil_all_finite(velocity, rod->dof_count);
+    if (velocity == NULL) {
+        rod->table->drift(rod, dt);
+    } else if (finite) {
         rod->push = push != NULL ? push->impulses : NULL;
         rod->unpaid = push != NULL ? push->unpaid : 0.0;
         rod->shortest = rod->shortest || (push != NULL && push->shortest);
@@ -369,9 +371,12 @@ static bool is_near(const FilRod *rod, const FilRodStepInfo *part) {
     return part->residual <= most_residual && rod->table->flaw(rod) <= 1.0;
 }
 
-// The last resort: the rod is held fast instead, and loses its motion.
-static FilStatus stand_still(FilRod *rod, double dt, FilError *error) {
+// The last resort: the rod goes on as one piece, or is held fast and loses its motion.
+static FilStatus give_in(FilRod *rod, double dt, FilError *error) {
     FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
+    if (rod->table->drift != NULL) {
+        return fil_rod_take_step(rod, dt, NULL, NULL, error);
+    }
     rod->table->stop(rod);
     memset(rod->velocity, 0, sizeof(double) * (size_t)rod->dof_count);
     return fil_rod_take_step(rod, dt, rod->velocity, NULL, error);
@@ -393,9 +398,9 @@ static FilStatus take_part(FilRod *rod, double dt, bool last, FilRodStepInfo *pa
     const bool must = rod->tired || last || eased;
     rod->theta = eased ? 1.0 : theta;
     FilStatus status = step_once(rod, dt, part, error);
-    if ((status == FIL_OK && must && !is_near(rod, part)) || (status != FIL_OK && eased)) {
+    if (must && (status != FIL_OK || !is_near(rod, part))) {
         part->converged = false;
-        status = stand_still(rod, dt, error);
+        status = give_in(rod, dt, error);
     }
     rod->theta = theta;
     return status == FIL_OK && must && rod->table->flaw(rod) > 2.0 ? fail_step(rod, dt, error)
