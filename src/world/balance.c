@@ -10,9 +10,9 @@
 // gained more than it moves with: it goes less far beside V, a half of the way, a quarter and so
 // on, for the velocities that a step finds lead downhill where they lead at all; s is no more than
 // that share of the way. Where nothing is little enough it is stuck: hold.c. Groups that are
-// driven, or that a hand or a torque acts on, are left alone: nobody knows the work. One that moves
-// faster than `absurd` is stuck even so: ends that are driven further apart than a rod is long tear
-// at it.
+// driven, or that a hand or a torque acts on, are left alone: nobody knows the work. They are stuck
+// where a driven rod did not follow though all of its motion was taken from it; so is one that
+// moves faster than `absurd`: ends that are driven further apart than a rod is long tear at it.
 #include "balance.h"
 
 #include <math.h>
@@ -38,6 +38,7 @@ typedef struct Sum {
     bool lost;                // somebody did
     bool held;                // an end is
     bool open;                // something does work that nobody knows
+    bool torn;                // it is of a rod that did not follow even so
 } Sum;
 
 FilBodyEnergy fil_body_energy(const FilBody *body) {
@@ -58,6 +59,12 @@ FilStatus fil_world_energies(FilWorld *world, FilWorldTry *step, FilError *error
         step->energies[i] = fil_body_energy(&world->bodies[i]);
     }
     return FIL_OK;
+}
+
+bool fil_body_is_torn(const FilBody *body, const FilBodyEnergy *before) {
+    const FilBodyEnergy now = fil_body_energy(body);
+    const double gain = now.potential - before->potential;
+    return !(now.kinetic + gain <= before->kinetic + 0.5 * fil_body_mass(body) * absurd * absurd);
 }
 
 static void add_energy(const FilBodyEnergy *energy, FilBodyEnergy *sum) {
@@ -96,7 +103,8 @@ static bool is_worked_on(const FilWorld *world, const FilBody *body, double dt) 
     return worked || (world->grabbed && body == &world->bodies[world->rods[world->grab.rod]]);
 }
 
-static void add_body(const FilWorld *world, int i, const FilWorldTry *step, bool lost, Sum *sum) {
+static void add_body(const FilWorld *world, int i, const FilWorldTry *step, const FilFates *fates,
+                     Sum *sum) {
     const FilBody *body = &world->bodies[i];
     const FilBodyEnergy after = fil_body_energy(body);
     const double origin[3] = {0.0};
@@ -104,8 +112,10 @@ static void add_body(const FilWorld *world, int i, const FilWorldTry *step, bool
     add_energy(&step->energies[i], &sum->before);
     add_energy(&after, &sum->after);
     sum->mass += fil_body_mass(body);
-    sum->lost = sum->lost || lost;
-    sum->open = sum->open || is_worked_on(world, body, step->dt);
+    const bool open = is_worked_on(world, body, step->dt);
+    sum->lost = sum->lost || fates->lost[i];
+    sum->open = sum->open || open;
+    sum->torn = sum->torn || (open && fates->flawed[i]);
     sum->mending += fmax(0.0, step->lifted[i]);
     if (body->kind == FIL_BODY_RIGID) {
         const FilRigid *rigid = body->self;
@@ -134,11 +144,12 @@ static void add_contact(const FilWorld *world, const FilWorldTry *step, int i, S
     sum->work += fmax(0.0, -fil_dot3(step->r + 3 * (ptrdiff_t)i, carried));
 }
 
-static void add_up(const FilGroups *groups, const FilWorldTry *step, const bool *lost, Sum *sums) {
+static void add_up(const FilGroups *groups, const FilWorldTry *step, const FilFates *fates,
+                   Sum *sums) {
     const FilWorld *world = groups->world;
     for (int i = 0; i < world->body_count; i++) {
         if (fil_groups_has(groups, i)) {
-            add_body(world, i, step, lost[i], &sums[fil_groups_leader(groups, i)]);
+            add_body(world, i, step, fates, &sums[fil_groups_leader(groups, i)]);
         }
     }
     for (int i = 0; i < step->contact_count; i++) {
@@ -169,7 +180,7 @@ static double find_part(const Sum *sum, const double velocity[3]) {
     const double rest = after->kinetic - 0.5 * sum->mass * fil_dot3(velocity, velocity);
     const double size = before->kinetic + after->kinetic + fabs(before->potential) +
                         fabs(after->potential) + sum->work;
-    if (isfinite(after->kinetic) && after->kinetic > 0.5 * sum->mass * absurd * absurd) {
+    if (sum->torn || after->kinetic + lift > 0.5 * sum->mass * absurd * absurd) {
         return -1.0;
     }
     if (!sum->lost || sum->open || gain <= round_off * size) {
@@ -235,7 +246,7 @@ static bool settle_groups(Balance *balance, double most) {
     FilFates *fates = balance->fates;
     bool any = false;
     memset(balance->sums, 0, sizeof(Sum) * (size_t)world->body_count);
-    add_up(&balance->groups, balance->step, fates->lost, balance->sums);
+    add_up(&balance->groups, balance->step, fates, balance->sums);
     for (int i = 0; i < world->body_count; i++) {
         double velocity[3];
         if (!fil_groups_has(&balance->groups, i)) {

@@ -8,6 +8,10 @@
 /// Begin step->energies and step->lifted, in scratch: the bodies are where the step begins.
 FilStatus fil_world_energies(FilWorld *world, FilWorldTry *step, FilError *error);
 
+/// Whether a body got more energy in the step than anything can have given to it, or none that is a
+/// number.
+bool fil_body_is_torn(const FilBody *body, const FilBodyEnergy *before);
+
 /// Groups of bodies that act on each other, some of which lost motion, have no more energy than
 /// step->energies and the work of obstacles: they are made slower, and all of them lost motion
 /// then. Where that is not enough they go less far. Where nothing is they are stuck, and `any` says

@@ -16,11 +16,17 @@
 // What the group no longer makes way for may pass now; it joins. After MAX_GROWTHS rounds all that
 // is awake is one group.
 //
-// What passes even so is between prescribed motions: an obstacle driven through a held rod.
+// What holds a group may itself be what is in the way: ends that are driven apart, or into
+// obstacles, bend a rod wherever it goes, or tear at it. Where something passes even so, or a rod
+// has more energy than anything can have given to it, the group stays where the step began, at
+// rest, its driven ends too: they lag behind, and go on to their places in the next step.
+//
+// What passes then is an obstacle that is driven through a held rod.
 #include "hold.h"
 
 #include <string.h>
 
+#include "balance.h"
 #include "base/error.h"
 #include "groups.h"
 #include "math/vec3.h"
@@ -34,6 +40,7 @@ typedef struct Motion {
     double mass, momentum[3]; // kg, with the drag of dt; N s, with the forces of dt
     double velocity[3];       // m/s
     bool anchored;            // something prescribes it
+    bool stays;               // it is at rest where the step began
 } Motion;
 
 typedef struct Holding {
@@ -41,6 +48,7 @@ typedef struct Holding {
     FilWorldTry *step;
     FilGroups groups;
     int *met;        // [body_count] an obstacle in the way of a member; -1: none
+    bool *stays;     // [body_count] its group does not go on at all
     Motion *motions; // [body_count]
     double *impulse; // [most dofs of a body] none
     double *way;     // [most dofs of a body]
@@ -53,6 +61,7 @@ static FilStatus reserve_holding(FilWorld *world, FilWorldTry *step, Holding *ho
     *holding = (Holding){.world = world, .step = step};
     FIL_TRY(fil_groups_begin(world, &holding->groups, error));
     holding->met = FIL_NEW(arena, int, bodies);
+    holding->stays = FIL_NEW_ZEROED(arena, bool, bodies);
     holding->motions = FIL_NEW_ZEROED(arena, Motion, bodies);
     holding->impulse = FIL_NEW_ZEROED(arena, double, (size_t)world->dof_count + 1);
     holding->way = FIL_NEW(arena, double, (size_t)world->dof_count + 1);
@@ -112,6 +121,36 @@ static bool enter_passed(Holding *holding, const FilPassed *passed) {
         }
     }
     return grew;
+}
+
+// Bodies of groups that pass through something even so stay. Returns whether that is news.
+static bool stop_passing(const Holding *holding, const FilPassed *passed) {
+    const FilPiece *pieces = holding->world->pieces;
+    bool news = false;
+    for (int k = 0; k < passed->count; k++) {
+        for (int side = 0; passed->list[k].went && side < 2; side++) {
+            const int body = pieces[passed->list[k].pair[side]].body;
+            if (fil_groups_has(&holding->groups, body)) {
+                news = news || !holding->stays[body];
+                holding->stays[body] = true;
+            }
+        }
+    }
+    return news;
+}
+
+// The same of bodies that came to more energy than anything can have given to them.
+static bool stop_torn(const Holding *holding) {
+    const FilWorld *world = holding->world;
+    bool news = false;
+    for (int i = 0; i < world->body_count; i++) {
+        if (fil_groups_has(&holding->groups, i) &&
+            fil_body_is_torn(&world->bodies[i], &holding->step->energies[i])) {
+            news = news || !holding->stays[i];
+            holding->stays[i] = true;
+        }
+    }
+    return news;
 }
 
 static void enter_all(Holding *holding) {
@@ -185,6 +224,7 @@ static void begin_again(const Holding *holding) {
             continue;
         }
         body->table->set_state(body->self, holding->step->states + body->first_state);
+        motion_of(holding, i)->stays = motion_of(holding, i)->stays || holding->stays[i];
         if (body->kind == FIL_BODY_RIGID) {
             add_rigid(body->self, dt, motion_of(holding, i));
             continue;
@@ -252,11 +292,21 @@ static void carry_rod(const FilBody *body, double dt, const double *rates, doubl
     rod->past_revision = rod->revision;
 }
 
+static void stay(const FilBody *body, double dt, double *after) {
+    body->table->stop(body->self);
+    body->table->get_velocity(body->self, after);
+    body->table->set_time(body->self, body->table->get_time(body->self) + dt);
+}
+
 // Take the step of a body with the velocity of its group. One that refuses stays where it was.
 static void take_body(const Holding *holding, int i) {
     const FilBody *body = &holding->world->bodies[i];
     const double *v = motion_of(holding, i)->velocity, still[3] = {0.0};
     double *after = holding->step->after + body->first_dof;
+    if (motion_of(holding, i)->stays) {
+        stay(body, holding->step->dt, after);
+        return;
+    }
     if (body->kind == FIL_BODY_ROD) {
         FilRod *rod = body->self;
         rod->table->launch(rod, v, still);
@@ -274,9 +324,8 @@ static void take_body(const Holding *holding, int i) {
     const FilPush push = {.impulses = holding->impulse, .unpaid = -generous};
     body->table->prepare(body->self, holding->step->dt, after,
                          holding->step->free_velocity + body->first_dof);
-    const double end = body->table->get_time(body->self) + holding->step->dt;
     if (!body->table->advance(body->self, holding->step->dt, after, &push)) {
-        body->table->set_time(body->self, end);
+        stay(body, holding->step->dt, after);
     }
 }
 
@@ -305,9 +354,9 @@ FilStatus fil_world_hold(FilWorld *world, FilWorldTry *step, const FilPose *pose
     }
     FIL_TRY(reserve_holding(world, step, &holding, error));
     bool news = enter_stuck(&holding, fates->stuck);
-    for (int k = 0; k <= MAX_GROWTHS; k++) {
+    for (int k = 0; k <= 2 * MAX_GROWTHS; k++) {
         news = enter_passed(&holding, passed) || news;
-        if (!news) {
+        if (!news && !stop_torn(&holding) && !stop_passing(&holding, passed)) {
             break;
         }
         if (k == MAX_GROWTHS) {

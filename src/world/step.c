@@ -288,6 +288,7 @@ static void find_unpaid(const FilWorld *world, const FilWorldTry *step, double *
 static FilStatus reserve_round(FilWorld *world, Round *round, FilError *error) {
     round->fates.lost = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
     round->fates.stuck = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    round->fates.flawed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
     return !world->scratch.failed ? FIL_OK
                                   : fil_fail(error, FIL_E_NO_MEMORY,
                                              "there is no memory for %d bodies", world->body_count);
@@ -316,6 +317,7 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
         round->failed = round->failed || failed;
         round->violent = round->violent || moving.flaws[i] > most;
         round->fates.lost[i] = moving.flaws[i] > FIL_ROD_HONEST;
+        round->fates.flawed[i] = moving.flaws[i] > 1.0;
         round->fates.stuck[i] = step->refused[i] || (moving.failed[i] && may_hold);
     }
     round->violent = round->violent || round->failed;

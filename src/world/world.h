@@ -241,6 +241,7 @@ typedef struct FilBodyEnergy {
 typedef struct FilFates {
     bool *lost;     // [body_count] a body lost a good part of its motion
     bool *stuck;    // [body_count] it cannot do the step at all
+    bool *flawed;   // [body_count] to take all of its motion was not enough
     bool held;      // some were held together instead (hold.c)
     bool shortened; // some went less far than the step would have it (balance.c)
 } FilFates;
