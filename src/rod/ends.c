@@ -6,6 +6,7 @@
 // H's n0.
 #include "rod.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "math/rotation.h"
@@ -18,8 +19,16 @@ void fil_rod_end_pose(const FilRod *rod, const FilRodEnd *end, double time, FilP
     }
 }
 
+// Whether ends that begin `far` away, together, go the same way, up to round-off of their places.
+static bool is_same_way(const double a[3], const double b[3], double far) {
+    double apart[3];
+    fil_subtract3(a, b, apart);
+    return fil_norm3(apart) <= 4.0 * DBL_EPSILON * (far + fil_norm3(a) + fil_norm3(b));
+}
+
 bool fil_rod_find_way(const FilRod *rod, double time, double dt, double velocity[3]) {
     const FilRodEnd *ends[2] = {&rod->root_end, &rod->tip_end};
+    double first[3] = {0.0}, far = 0.0;
     bool any = false, same = true;
     memset(velocity, 0, 3 * sizeof *velocity);
     for (int k = 0; k < 2; k++) {
@@ -31,12 +40,16 @@ bool fil_rod_find_way(const FilRod *rod, double time, double dt, double velocity
         fil_rod_end_pose(rod, ends[k], time, &from);
         fil_rod_end_pose(rod, ends[k], time + dt, &to);
         fil_subtract3(to.position, from.position, way);
-        for (int c = 0; c < 3; c++) {
-            same = same && (!any || dt * velocity[c] == way[c] || velocity[c] == way[c] / dt);
-            velocity[c] = way[c] / dt;
-        }
+        far += fil_norm3(from.position);
+        same = same && (!any || is_same_way(first, way, far));
         for (int c = 0; c < 9; c++) {
             same = same && from.axis[c / 3][c % 3] == to.axis[c / 3][c % 3];
+        }
+        if (!any) {
+            fil_copy3(way, first);
+            for (int c = 0; c < 3; c++) {
+                velocity[c] = way[c] / dt;
+            }
         }
         any = true;
     }

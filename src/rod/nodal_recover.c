@@ -32,7 +32,7 @@ static const double round_off = 1e-12;       // of the energies: what may be too
 static const double tolerance = 2e-12;       // and what a step may gain
 static const double driven_tolerance = 1e-3; // the same, where the work is known less well
 static const double at_rest = 1e-13;         // of forces times length: what round-off does at rest
-static const double exact = 1e-14;           // of the way of a centre: as good as it gets
+static const double exact = 1e-14;           // as good as it gets: of the way of a centre, energy
 static const double near = 1e-6;             // and what solving leaves open
 static const double most_off = 6e-10;        // of momenta
 static const double dishonest = 2.0 * FIL_ROD_HONEST; // flaw of a step without its momentum
@@ -500,6 +500,31 @@ static void find_drift(const FilRod *rod, double dt, const FilNodalStart *start,
     }
 }
 
+// The rod, all of which goes with this velocity, gets the angular momentum that it had, or as much
+// of it as there is energy for: about the axis of a straight rod that is round-off.
+static void spin_on(const FilRod *rod, const FilShape *end, const FilNodalStart *start,
+                    const double velocity[3]) {
+    const FilNodal *nodal = rod->data;
+    FilBulk bulk;
+    FilTwistPair motion, spin = {{0.0}, {0.0}};
+    double left[3] = {0.0};
+    fil_copy3(start->momentum.angular, spin.angular);
+    measure_bulk(rod, end, &bulk);
+    fil_bulk_motion(&bulk, &spin, &motion);
+    add_velocity(nodal, -1.0, velocity);
+    add_motion(rod, &bulk, end, &motion, 1.0);
+    for (int i = 0; i <= nodal->edge_count; i++) { // round-off of a fast spin
+        fil_add3(-nodal->mass[i] / start->mass, node_of(nodal, nodal->v, i), left);
+    }
+    add_velocity(nodal, 1.0, left);
+    const double most = start->kinetic - 0.5 * fil_dot3(start->linear, start->linear) / start->mass;
+    const double own = 0.5 * product(nodal, nodal->v, nodal->v);
+    if (own > most + exact * start->kinetic) {
+        scale_free(rod, rod->state[0], sqrt(fmax(0.0, most) / own));
+    }
+    add_velocity(nodal, 1.0, velocity);
+}
+
 // As one piece, without turning. Of a free rod the centre takes an implicit step, and what the rod
 // had of angular momentum stays in its rigid motion, which has the least energy for it; what loads
 // would turn is left out, and so is what they would do on the way. A rod that is held goes along
@@ -530,12 +555,7 @@ void fil_nodal_drift(FilRod *rod, double dt) {
         fil_copy3(velocity, node_of(nodal, nodal->v, i));
     }
     if (is_free(rod)) {
-        FilBulk bulk;
-        FilTwistPair target = {
-            {velocity[0] * start.mass, velocity[1] * start.mass, velocity[2] * start.mass}, {0.0}};
-        fil_copy3(start.momentum.angular, target.angular);
-        measure_bulk(rod, end, &bulk);
-        mend_momentum(rod, &bulk, end, &target);
+        spin_on(rod, end, &start, velocity);
     }
     nodal->flaw = 1.0;
     fil_nodal_copy(nodal, end, &nodal->start);
