@@ -480,7 +480,9 @@ double fil_nodal_recover(FilRod *rod, double dt, FilShape *end, FilNodalStart *s
         much = limit_held(rod, rod->state[0] + dt, most, round_off * scale);
         add_velocity(nodal, 1.0, frame);
     }
-    return much <= (known ? tolerance : driven_tolerance) * scale ? flaw : 2.0;
+    const bool stands =
+        much <= (known ? tolerance : driven_tolerance) * scale && fil_rod_is_resolved(rod, end->x);
+    return stands ? flaw : 2.0;
 }
 
 // --- the last resort -----------------------------------------------------------------------------
@@ -525,6 +527,25 @@ static void spin_on(const FilRod *rod, const FilShape *end, const FilNodalStart 
     add_velocity(nodal, 1.0, velocity);
 }
 
+// How fast the rod goes as one piece. A free one that would go farther away than its shape can be
+// told stays where it is.
+static void find_velocity(const FilRod *rod, double dt, const FilNodalStart *start, double out[3]) {
+    const FilNodal *nodal = rod->data;
+    double to[3];
+    if (!is_free(rod)) {
+        if (!fil_rod_find_way(rod, rod->state[0], dt, out)) {
+            memset(out, 0, 3 * sizeof *out);
+        }
+        return;
+    }
+    find_drift(rod, dt, start, out);
+    fil_copy3(nodal->start.x, to);
+    fil_add3(dt, out, to);
+    if (!fil_rod_is_resolved(rod, to)) {
+        memset(out, 0, 3 * sizeof *out);
+    }
+}
+
 // As one piece, without turning. Of a free rod the centre takes an implicit step, and what the rod
 // had of angular momentum stays in its rigid motion, which has the least energy for it; what loads
 // would turn is left out, and so is what they would do on the way. A rod that is held goes along
@@ -537,11 +558,7 @@ void fil_nodal_drift(FilRod *rod, double dt) {
     memset(nodal->load, 0, sizeof(double) * (size_t)nodal->full_count);
     fil_nodal_add_loads(rod, nodal->load);
     fil_nodal_measure(rod, &start);
-    if (is_free(rod)) {
-        find_drift(rod, dt, &start, velocity);
-    } else if (!fil_rod_find_way(rod, rod->state[0], dt, velocity)) {
-        memset(velocity, 0, sizeof velocity);
-    }
+    find_velocity(rod, dt, &start, velocity);
     for (int i = 0; i <= nodal->edge_count; i++) {
         fil_copy3(nodal->start.x + 3 * (ptrdiff_t)i, end->x + 3 * (ptrdiff_t)i);
         fil_add3(dt, velocity, end->x + 3 * (ptrdiff_t)i);

@@ -302,6 +302,10 @@ double fil_rod_find_astray(const FilRod *rod);
 /// is at x.
 double fil_rod_strain_noise(const FilRod *rod, const double x[3]);
 
+/// Whether places of a rod of nodes at x are fine enough to tell its shape. Farther away it can
+/// only stay where it is.
+bool fil_rod_is_resolved(const FilRod *rod, const double x[3]);
+
 /// How far `pose` is from `held` in the directions that an end of this kind holds, and the rows for
 /// it: `jacobian` (6 x dof_count: velocity, spin) is combined into rows. Returns how many.
 int fil_rod_hold_rows(const FilRod *rod, FilEndKind kind, const FilPose *pose, const FilPose *held,

@@ -14,6 +14,8 @@
 
 #include "math/vec3.h"
 
+static const double coarsest = 1e-3; // grain of places, of the shortest element
+
 void fil_rod_add_wrench(const double about[3], const double place[3], const double force[3],
                         const double moment[3], double sum[2][3]) {
     double arm[3], turned[3];
@@ -31,6 +33,14 @@ double fil_rod_strain_noise(const FilRod *rod, const double x[3]) {
         sum += 0.5 * rod->sections[i].stretch * place * place / rod->lengths[i];
     }
     return sum;
+}
+
+bool fil_rod_is_resolved(const FilRod *rod, const double x[3]) {
+    double shortest = rod->lengths[0];
+    for (int i = 1; i < rod->element_count; i++) {
+        shortest = fmin(shortest, rod->lengths[i]);
+    }
+    return DBL_EPSILON * fil_norm3(x) <= coarsest * shortest;
 }
 
 static void add_load(const FilRod *rod, const double about[3], const FilRodLoad *load,
