@@ -157,6 +157,7 @@ const FilRodTable fil_rod_corde = {
     .solve_columns = fil_corde_solve_columns,
     .factors = fil_corde_factors,
     .advance = fil_corde_advance,
+    .drift = fil_corde_drift,
     .get_velocity = get_velocity,
     .stop = stop,
     .launch = launch,

@@ -46,7 +46,7 @@ typedef struct FilCorde {
     double *start_r;         // [N + 1][3] m: where it begins
     double *lean, *pull;     // [N + 1][3] m/s, [N][3] N s: see corde_recover.c
     bool ready;              // the last prepare() is about this state
-    bool gained;             // the last step left more energy than there was
+    double flaw;             // of the last step: see FilRodTable
     bool elastic_known;      // elastic is that of this state
     double elastic;          // J
 } FilCorde;
@@ -88,15 +88,16 @@ void fil_corde_gradient(const FilRod *rod, double *gradient);
 /// Gravity and loads alone, added.
 void fil_corde_add_loads(const FilRod *rod, double *gradient);
 
+/// corde->r and q moved by corde->shift.
+void fil_corde_move_all(const FilRod *rod);
 /// The velocities that a step begins with, in corde->kicked (corde_recover.c).
 void fil_corde_lean(const FilRod *rod, double dt);
 double fil_corde_kinetic(const FilRod *rod);
 double fil_corde_elastic(const FilRod *rod);
 /// corde->v, the velocity that the step was solved for, becomes that of its end; corde->before and
-/// start_r are those of its beginning, with its energies. Returns whether the rod has more energy
-/// than it can have.
-bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double kinetic,
-                       double elastic);
+/// start_r are those of its beginning, with its energies. Returns what FilRodTable.flaw returns.
+double fil_corde_recover(FilRod *rod, double dt, const double *velocity, double kinetic,
+                         double elastic);
 /// Nothing is known any more of a state that changes.
 static inline void fil_corde_forget(FilRod *rod) {
     FilCorde *corde = rod->data;
@@ -159,6 +160,7 @@ void fil_corde_solve(const FilRod *rod, double *x);
 void fil_corde_solve_columns(const FilRod *rod, int count, double *x);
 int fil_corde_factors(const FilRod *rod, const double **band);
 void fil_corde_advance(FilRod *rod, double dt, const double *velocity);
+void fil_corde_drift(FilRod *rod, double dt);
 double fil_corde_largest_step(const FilRod *rod);
 double fil_corde_flaw(const FilRod *rod);
 /// Doubles that the step matrix takes.

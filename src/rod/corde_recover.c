@@ -10,19 +10,22 @@
 // for: it gained, and does not stand.
 #include "corde.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "math/band.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
 
-static const double near = 1e-6;             // of the way of a centre: what solving leaves open
 static const double round_off = 1e-12;       // of the energies: what may be too much
 static const double tolerance = 1e-11;       // and what a step may gain
 static const double driven_tolerance = 1e-3; // the same, where the work is known less well
 static const double at_rest = 1e-13;         // of forces times length: what round-off does at rest
 static const double least_part = 0.9999;     // of the energy of V: with less the step is too long
 static const double converged = 1e-10;       // of the terms: round-off of the equations
+static const double most_off = 6e-10;        // of momenta
+static const double exact = 1e-14;           // of energies: as good as it gets
+static const double dishonest = 2.0 * FIL_ROD_HONEST; // flaw of a step without its momentum
 
 static bool is_free(const FilRod *rod) {
     return rod->root_end.kind == FIL_END_FREE && rod->tip_end.kind == FIL_END_FREE;
@@ -326,34 +329,42 @@ static void add_motion(const FilRod *rod, const FilBulk *bulk, const FilTwistPai
     }
 }
 
-static void mend_momentum(const FilRod *rod, const FilBulk *bulk, const FilTwistPair *target) {
+// What the momentum of v lacks.
+static FilTwistPair find_lack(const FilRod *rod, const FilBulk *bulk, const FilTwistPair *target) {
     const FilCorde *corde = rod->data;
-    FilTwistPair now = *target, motion;
+    FilTwistPair lack = *target;
     for (int b = corde->first; b <= corde->last; b++) {
-        add_block(bulk, corde->r, b, -corde->inertia[b], corde->v + 3 * (size_t)b, &now);
+        add_block(bulk, corde->r, b, -corde->inertia[b], corde->v + 3 * (size_t)b, &lack);
     }
-    fil_bulk_motion(bulk, &now, &motion);
-    add_motion(rod, bulk, &motion, 1.0);
+    return lack;
 }
 
-// The centre of a free rod goes where its momentum leads, if it nearly did.
+// Make the momentum of v that of the target, and then the linear one alone: of a rod far away
+// round-off of a fast spin is much of it.
+static void mend_momentum(const FilRod *rod, const FilBulk *bulk, const FilTwistPair *target) {
+    for (int pass = 0; pass < 2; pass++) {
+        FilTwistPair lack = find_lack(rod, bulk, target), motion;
+        for (int k = 0; k < 3; k++) {
+            lack.angular[k] = pass < 1 ? lack.angular[k] : 0.0;
+        }
+        fil_bulk_motion(bulk, &lack, &motion);
+        add_motion(rod, bulk, &motion, 1.0);
+    }
+}
+
+// The centre of a free rod goes where its momentum leads.
 static void mend_place(const FilRod *rod, double dt, const FilTwistPair *target) {
     const FilCorde *corde = rod->data;
     const double theta = rod->theta;
-    double mass = 0.0, way[3] = {0.0}, left[3];
-    fil_add3(dt * theta, target->linear, way);
+    double mass = 0.0, left[3] = {0.0};
+    fil_add3(dt * theta, target->linear, left);
     for (int i = 0; i <= rod->element_count; i++) {
         const size_t b = 2 * (size_t)i + 1;
+        double gone[3];
         mass += corde->inertia[b];
-        fil_add3(dt * (1.0 - theta) * corde->inertia[b], corde->before + 3 * b, way);
-    }
-    fil_copy3(way, left);
-    for (int i = 0; i <= rod->element_count; i++) {
-        const size_t b = 2 * (size_t)i + 1;
-        fil_add3(-corde->inertia[b], corde->shift + 3 * b, left);
-    }
-    if (fil_norm3(left) > near * fil_norm3(way)) {
-        return;
+        fil_add3(dt * (1.0 - theta) * corde->inertia[b], corde->before + 3 * b, left);
+        fil_subtract3(corde->r + 3 * (size_t)i, corde->start_r + 3 * (size_t)i, gone);
+        fil_add3(-corde->inertia[b], gone, left);
     }
     for (int i = 0; i <= rod->element_count; i++) {
         fil_add3(1.0 / mass, left, corde->r + 3 * (size_t)i);
@@ -369,6 +380,26 @@ static double find_forces(const FilRod *rod) {
         sum += fil_norm3(corde->load + 3 * (ptrdiff_t)i);
     }
     return sum;
+}
+
+// Whether v lacks momentum, by more than round-off of a rod that moves and is pulled like that.
+static bool lacks_momentum(const FilRod *rod, double dt, const FilBulk *bulk,
+                           const FilTwistPair *target) {
+    const FilCorde *corde = rod->data;
+    const double moves = sqrt(bulk->mass * product(corde, corde->v, corde->v));
+    const double size = most_off * (moves + dt * find_forces(rod)) + DBL_MIN;
+    const FilTwistPair lack = find_lack(rod, bulk, target);
+    return fil_norm3(lack.linear) > size || fil_norm3(lack.angular) > size * rod->state[1];
+}
+
+// What places that are all wrong by round-off do to edges, along and across.
+static double find_noise(const FilRod *rod) {
+    const FilCorde *corde = rod->data;
+    double most = 0.0;
+    for (int j = 0; j < rod->element_count; j++) {
+        most = fmax(most, corde->edges[j].couple / corde->edges[j].stretch);
+    }
+    return (1.0 + most) * fil_rod_strain_noise(rod, corde->r);
 }
 
 // --- the end of a step ---------------------------------------------------------------------------
@@ -401,7 +432,11 @@ static double limit_free(const FilRod *rod, const FilBulk *bulk, const FilTwistP
     scale_free(corde, most > rigid && rest > 0.0 ? fmin(1.0, sqrt((most - rigid) / rest)) : 0.0);
     add_motion(rod, bulk, &motion, 1.0);
     mend_momentum(rod, bulk, target);
-    return fmax(0.0, 0.5 * product(corde, corde->v, corde->v) - most);
+    const double left = 0.5 * product(corde, corde->v, corde->v);
+    if (rod->drag > 0.0 && left > most) { // drag takes more: what it takes is known to round-off
+        scale_free(corde, sqrt(fmax(0.0, most) / left));
+    }
+    return fmax(0.0, left - most);
 }
 
 // A rod that is held: V + s (change), s <= 1, and less of all of it where V is too much already.
@@ -480,8 +515,8 @@ static void find_target(const FilRod *rod, double dt, FilTwistPair *target) {
     }
 }
 
-bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double kinetic,
-                       double elastic) {
+double fil_corde_recover(FilRod *rod, double dt, const double *velocity, double kinetic,
+                         double elastic) {
     const FilCorde *corde = rod->data;
     FilTurning turning = see_turning(rod, dt);
     find_rest(rod, velocity);
@@ -502,28 +537,112 @@ bool fil_corde_recover(FilRod *rod, double dt, const double *velocity, double ki
     const double work = find_work(rod, dt, known, way) - rod->unpaid;
     const double after = fil_corde_elastic(rod);
     const double most = kinetic - find_frame_energy(corde, frame, &own) + (elastic - after) + work;
+    const double energies = kinetic + own + elastic + after + fabs(work);
     const double scale =
-        kinetic + own + elastic + after + fabs(work) +
-        (at_rest * rod->state[1] * find_forces(rod) + fil_rod_strain_noise(rod, corde->r)) /
-            tolerance;
+        energies + (at_rest * rod->state[1] * find_forces(rod) + find_noise(rod)) / tolerance;
     turning.from = corde->start_r;
     turning.to = corde->r;
     fil_turning_straighten(&turning);
     fil_turning_add_couples(&turning, corde->pull, 3, 1.0);
-    double much;
+    double much, flaw = 0.0;
     if (alone) {
         FilBulk bulk;
         measure_bulk(rod, &bulk);
-        much = limit_free(rod, &bulk, &target, most, round_off * scale);
+        much = limit_free(rod, &bulk, &target, most, round_off * energies);
+        flaw = rod->drag == 0.0 && lacks_momentum(rod, dt, &bulk, &target) ? dishonest : 0.0;
     } else {
         add_velocity(corde, -1.0, frame);
-        much = limit_held(rod, most, round_off * scale);
+        much = limit_held(rod, most, round_off * energies);
         add_velocity(corde, 1.0, frame);
     }
-    return !(much <= (known ? tolerance : driven_tolerance) * scale);
+    const bool stands = much <= (known ? tolerance : driven_tolerance) * scale &&
+                        fil_rod_is_resolved(rod, corde->r);
+    return stands ? flaw : 2.0;
 }
 
 double fil_corde_kinetic(const FilRod *rod) {
     const FilCorde *corde = rod->data;
     return 0.5 * product(corde, corde->v, corde->v);
+}
+
+// --- the last resort -----------------------------------------------------------------------------
+
+// The velocity of the end of a step for a rod as one piece, with the impulses of loads and drag; a
+// free one that would go farther away than its shape can be told stays where it is.
+static void find_drift(const FilRod *rod, double dt, const FilTwistPair *target, double out[3]) {
+    const FilCorde *corde = rod->data;
+    double inertia = 0.0, to[3];
+    if (!is_free(rod)) {
+        if (!fil_rod_find_way(rod, rod->state[0], dt, out)) {
+            memset(out, 0, 3 * sizeof *out);
+        }
+        return;
+    }
+    fil_copy3(target->linear, out);
+    for (int b = corde->first; b <= corde->last; b++) {
+        if (b % 2 == 1) {
+            fil_add3(-dt, corde->load + 3 * (size_t)b, out);
+            inertia += corde->inertia[b] + dt * corde->drag[b];
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        out[k] /= inertia;
+    }
+    fil_copy3(corde->r, to);
+    fil_add3(dt, out, to);
+    if (!fil_rod_is_resolved(rod, to)) {
+        memset(out, 0, 3 * sizeof *out);
+    }
+}
+
+// A rod at rest gets the angular momentum that it had, or as much of it as there is energy for,
+// without round-off in the linear one.
+static void spin_on(const FilRod *rod, const FilTwistPair *target, double most, double noise) {
+    const FilCorde *corde = rod->data;
+    FilBulk bulk;
+    FilTwistPair spin = {{0.0}, {0.0}};
+    fil_copy3(target->angular, spin.angular);
+    measure_bulk(rod, &bulk);
+    mend_momentum(rod, &bulk, &spin);
+    const double own = 0.5 * product(corde, corde->v, corde->v);
+    if (own > most + noise) {
+        scale_free(corde, sqrt(fmax(0.0, most) / own));
+    }
+}
+
+// As fil_nodal_drift().
+void fil_corde_drift(FilRod *rod, double dt) {
+    FilCorde *corde = rod->data;
+    const size_t blocks = (size_t)fil_corde_block_count(rod);
+    const double kinetic = 0.5 * product(corde, corde->v, corde->v);
+    FilTwistPair target = {{0.0}, {0.0}};
+    FilBulk start;
+    double velocity[3];
+    find_centre(rod, corde->r, &start);
+    for (int b = corde->first; b <= corde->last; b++) {
+        add_block(&start, corde->r, b, corde->inertia[b], corde->v + 3 * (size_t)b, &target);
+    }
+    memset(corde->load, 0, sizeof(double) * 3 * blocks);
+    fil_corde_add_loads(rod, corde->load);
+    find_drift(rod, dt, &target, velocity);
+    memset(corde->shift, 0, sizeof(double) * 3 * blocks);
+    memset(corde->v, 0, sizeof(double) * 3 * blocks);
+    for (int i = 0; i <= rod->element_count; i++) {
+        fil_add3(dt, velocity, corde->shift + 6 * (size_t)i + 3);
+    }
+    fil_corde_held_shift(rod, rod->state[0] + dt, corde->shift);
+    fil_corde_move_all(rod);
+    fil_corde_forget(rod);
+    if (is_free(rod)) {
+        const double own = 0.5 * fil_dot3(target.linear, target.linear) / start.mass;
+        spin_on(rod, &target, kinetic - own, exact * kinetic);
+    }
+    add_velocity(corde, 1.0, velocity);
+    for (int b = 0; b < fil_corde_block_count(rod); b++) {
+        for (int k = 3 * b; !is_free_block(corde, b) && k < 3 * b + 3; k++) {
+            corde->v[k] = corde->shift[k] / dt;
+        }
+    }
+    corde->flaw = 1.0;
+    rod->state[0] += dt;
 }

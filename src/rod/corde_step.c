@@ -196,8 +196,7 @@ static void place_shift(const FilRod *rod, double dt, const double *velocity) {
     fil_corde_held_shift(rod, rod->state[0] + dt, corde->shift);
 }
 
-// corde->r and q moved by corde->shift.
-static void move_all(const FilRod *rod) {
+void fil_corde_move_all(const FilRod *rod) {
     FilCorde *corde = rod->data;
     for (int b = 0; b < fil_corde_block_count(rod); b++) {
         const double *x = corde->shift + 3 * (size_t)b;
@@ -274,7 +273,7 @@ static void linearise(FilRod *rod, double dt) {
     memcpy(corde->guess_q, q, sizeof(double) * 4 * (nodes + 1));
     corde->r = corde->guess_r;
     corde->q = corde->guess_q;
-    move_all(rod);
+    fil_corde_move_all(rod);
     add_impulse(rod, theta * dt, theta >= 1.0);
     subtract_change(rod, dt, r, q);
     place_stiffness(rod, dt, r);
@@ -419,7 +418,7 @@ void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
         fil_corde_add_loads(rod, corde->load);
     }
     place_shift(rod, dt, velocity);
-    move_all(rod);
+    fil_corde_move_all(rod);
     fil_corde_forget(rod);
     for (int b = 0; b < fil_corde_block_count(rod); b++) {
         bool is_free = b >= corde->first && b <= corde->last;
@@ -427,7 +426,7 @@ void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
             corde->v[k] = is_free ? velocity[k - 3 * corde->first] : corde->shift[k] / dt;
         }
     }
-    corde->gained = known && fil_corde_recover(rod, dt, velocity, kinetic, elastic);
+    corde->flaw = known ? fil_corde_recover(rod, dt, velocity, kinetic, elastic) : 0.0;
     rod->state[0] += dt;
     if (!(find_largest(corde->shift, 3 * fil_corde_block_count(rod)) < far_away)) {
         rod->state[0] = (double)NAN; // a step that leaves the range of numbers is refused
@@ -436,7 +435,7 @@ void fil_corde_advance(FilRod *rod, double dt, const double *velocity) {
 
 double fil_corde_flaw(const FilRod *rod) {
     const FilCorde *corde = rod->data;
-    return corde->gained ? 2.0 : 0.0;
+    return corde->flaw;
 }
 
 // --- the longest step ----------------------------------------------------------------------------

@@ -374,7 +374,7 @@ static bool is_near(const FilRod *rod, const FilRodStepInfo *part) {
 // The last resort: the rod goes on as one piece, or is held fast and loses its motion.
 static FilStatus give_in(FilRod *rod, double dt, FilError *error) {
     FIL_TRY(fil_rod_set_state(rod, rod->saved, error));
-    if (rod->table->drift != NULL) {
+    if (rod->table->drift != NULL && rod->step_kind != FIL_ROD_STEP_EXPLICIT) {
         return fil_rod_take_step(rod, dt, NULL, NULL, error);
     }
     rod->table->stop(rod);
@@ -398,7 +398,8 @@ static FilStatus take_part(FilRod *rod, double dt, bool last, FilRodStepInfo *pa
     const bool must = rod->tired || last || eased;
     rod->theta = eased ? 1.0 : theta;
     FilStatus status = step_once(rod, dt, part, error);
-    if (must && (status != FIL_OK || !is_near(rod, part))) {
+    const bool lost = status != FIL_OK && rod->step_kind == FIL_ROD_STEP_EXPLICIT;
+    if (must && !lost && (status != FIL_OK || !is_near(rod, part))) {
         part->converged = false;
         status = give_in(rod, dt, error);
     }

@@ -256,13 +256,33 @@ double fil_torture_mass(const FilSection *section) {
     }
 }
 
-// N: how hard a section is to stretch; one that is given is as hard to stretch as to bend by its
-// radius.
+// N m^2: how hard a section is to bend.
+static double find_bend(const FilSection *section) {
+    const double square =
+        section->kind == FIL_SECTION_ELLIPTIC
+            ? fmax(section->radii[0] * section->radii[0], section->radii[1] * section->radii[1])
+            : section->radius * section->radius;
+    const double hollow = section->kind == FIL_SECTION_HOLLOW ? 2.0 : 1.0; // at most
+    return section->kind == FIL_SECTION_GIVEN ? fmax(section->bend[0], section->bend[1])
+                                              : 0.25 * hollow * square * section->young *
+                                                    fil_torture_mass(section) / section->density;
+}
+
+// N: how hard a section is to stretch; one that is given is taken for a round one, as all models
+// do. (Twist was taken for a stiffness to stretch here, and the 4 of a round section was missing,
+// so that round-off of places gave more energy than it was thought to be able to.)
 static double find_stretch(const FilSection *section) {
-    const double radius = fmax(section->radius, 1e-6);
     return section->kind == FIL_SECTION_GIVEN
-               ? fmax(section->twist, fmax(section->bend[0], section->bend[1])) / (radius * radius)
+               ? 4.0 * find_bend(section) / (section->radius * section->radius)
                : section->young * fil_torture_mass(section) / section->density;
+}
+
+// N: how hard an element is to strain: along, and in corde across, too, where frames are held to
+// the tangents by a spring of their own.
+static double find_strain(const FilRodDef *def) {
+    const double l = def->length / def->element_count, stretch = find_stretch(&def->section);
+    return stretch +
+           (def->model == FIL_ROD_CORDE ? 12.0 * find_bend(&def->section) / (l * l) : 0.0);
 }
 
 static Acting find_acting(const FilRodDef *def, const FilRod *rod) {
@@ -276,7 +296,7 @@ static Acting find_acting(const FilRodDef *def, const FilRod *rod) {
         torque = torque || fil_norm3(def->loads[k].torque) > 0.0;
     }
     const double n = def->element_count;
-    acting.noise = 0.5 * find_stretch(&def->section) * n * n / def->length;
+    acting.noise = 0.5 * find_strain(def) * n * n / def->length;
     acting.driven = (def->root_end.motion != NULL) + (def->tip_end.motion != NULL);
     acting.free =
         def->root_end.kind == FIL_END_FREE && def->tip_end.kind == FIL_END_FREE && def->drag == 0.0;
