@@ -97,7 +97,8 @@ static void split_rows(const FilRod *rod, double rows[2][3], bool back) {
 }
 
 // What acts from outside besides loads and drag is what is left of the equations,
-// A (V - guess) + (what the guess leaves), in corde->rest; 0 where that is round-off.
+// A (V - guess) + (what the guess leaves), in corde->rest. Where nothing pushes the rod that is
+// what rows hold it with, and all else is round-off of stiff springs.
 static void find_rest(const FilRod *rod, const double *velocity) {
     FilCorde *corde = rod->data;
     const double *guess = corde->guess + 3 * (size_t)corde->first;
@@ -125,7 +126,7 @@ static void find_rest(const FilRod *rod, const double *velocity) {
     for (int k = 0; k < rod->dof_count; k++) {
         square += corde->rest[k] * corde->rest[k];
     }
-    corde->pushed = square > converged * converged * terms;
+    corde->pushed = rod->push != NULL && square > converged * converged * terms;
     if (!corde->pushed) {
         memset(corde->rest, 0, sizeof(double) * (size_t)rod->dof_count);
     }
