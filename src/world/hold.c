@@ -21,7 +21,8 @@
 // has more energy than anything can have given to it, the group stays where the step began, at
 // rest, its driven ends too: they lag behind, and go on to their places in the next step.
 //
-// What passes then is an obstacle that is driven through a held rod.
+// What passes then is an obstacle that is driven through a held rod. A group that its momentum and
+// forces would make faster than light is no step at all: it leaves the range of numbers.
 #include "hold.h"
 
 #include <string.h>
@@ -34,6 +35,7 @@
 
 enum { MAX_GROWTHS = 8 };
 static const double generous = 1e100; // J
+static const double beyond = 3e8;     // m/s: of no group, whatever pulls it, for light is no faster
 
 // What the bodies of a group do together; kept at its leader.
 typedef struct Motion {
@@ -263,13 +265,18 @@ static void anchor_groups(const Holding *holding) {
     }
 }
 
-static void find_velocities(const Holding *holding) {
+// The velocities of groups. Returns the leader of one that is `beyond`, or -1.
+static int find_velocities(const Holding *holding) {
+    int culprit = -1;
     for (int i = 0; i < holding->world->body_count; i++) {
         Motion *motion = &holding->motions[i];
-        if (holding->groups.leader[i] == i && !motion->anchored) {
+        if (holding->groups.leader[i] == i && !motion->anchored && !motion->stays) {
             fil_add3(1.0 / motion->mass, motion->momentum, motion->velocity);
+            const bool sane = fil_norm3(motion->velocity) <= beyond; // false for NaN
+            culprit = sane || culprit >= 0 ? culprit : i;
         }
     }
+    return culprit;
 }
 
 // Whether a rod of a group goes just where the group does: nothing holds it, or all stands still.
@@ -365,7 +372,11 @@ FilStatus fil_world_hold(FilWorld *world, FilWorldTry *step, const FilPose *pose
         fil_groups_join(&holding.groups);
         begin_again(&holding);
         anchor_groups(&holding);
-        find_velocities(&holding);
+        world->culprit = find_velocities(&holding);
+        fates->beyond = world->culprit >= 0;
+        if (fates->beyond) {
+            break;
+        }
         take_members(&holding, fates->lost);
         fates->held = true;
         FIL_TRY(fil_world_find_passed(world, step, poses, passed, error));

@@ -364,6 +364,21 @@ static void hold_ball(const FilWorkContact *contact, double r[3]) {
     }
 }
 
+// Contacts do not pull, and friction stays within the cone. A solver measures what is left over in
+// velocities, beside the largest of all contacts: next to what is fast, impulses of what is slow
+// may be off by more than they are. Taken into the cone they change velocities by no more than
+// that.
+static void hold_cone(const FilWorld *world, const FilWorkContact *contact, double r[3]) {
+    if (contact->kind != FIL_BLOCK_COULOMB || world->def.law != FIL_LAW_EXACT) {
+        return;
+    }
+    const double most = contact->mu * fmax(r[0], 0.0), across = hypot(r[1], r[2]);
+    const double part = across > most ? most / across : 1.0;
+    r[0] = fmax(r[0], 0.0);
+    r[1] *= part;
+    r[2] *= part;
+}
+
 // Solve the problem of the contacts that matter: step->r, step->u and v+ of the bodies.
 static FilStatus solve_active(Solving *solving, FilError *error) {
     FilWorld *world = solving->world;
@@ -401,6 +416,7 @@ static FilStatus solve_active(Solving *solving, FilError *error) {
         fil_contact_offset(&step->contacts[i], step->dt, offset);
         fil_add3(-1.0, offset, step->u + 3 * (ptrdiff_t)i);
         hold_ball(&step->contacts[i], step->r + 3 * (ptrdiff_t)i);
+        hold_cone(world, &step->contacts[i], step->r + 3 * (ptrdiff_t)i);
     }
     fil_rows_push(world, &solving->rows, step->r, step->after);
     add_free(world, step);

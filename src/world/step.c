@@ -533,6 +533,7 @@ static bool may_slow(const FilWorld *world, const FilWorldTry *step, bool last) 
 static FilStatus hold_stuck(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
                             FilStepInfo *info, FilError *error) {
     FIL_TRY(fil_world_hold(world, step, poses, &round->passed, &round->fates, error));
+    round->failed = round->fates.beyond;
     const bool changed = round->fates.held || round->fates.shortened;
     const bool claimed = changed && info->outcome == FIL_CONVERGED;
     info->outcome = claimed ? FIL_LIMIT : info->outcome;

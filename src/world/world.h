@@ -243,6 +243,7 @@ typedef struct FilFates {
     bool *stuck;    // [body_count] it cannot do the step at all
     bool *flawed;   // [body_count] to take all of its motion was not enough
     bool held;      // some were held together instead (hold.c)
+    bool beyond;    // not even that could be done: world->culprit
     bool shortened; // some went less far than the step would have it (balance.c)
 } FilFates;
 
