@@ -14,7 +14,7 @@ clang = -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang
 
 help:
 	@echo 'make demo     build the program and show what it does'
-	@echo 'make test     build and run every test'
+	@echo 'make test     build and run every test; TESTS=... are options for ctest'
 	@echo 'make build    release build; the program is build/filum'
 	@echo 'make gallery  run every scene and draw it, into docs/gallery'
 	@echo 'make bench    the benchmarks'
@@ -41,7 +41,7 @@ test:
 	@scripts/setup test
 	@$(release)
 	@$(call compile,build)
-	@scripts/test build
+	@scripts/test build $(TESTS)
 
 bench:
 	@scripts/setup bench

@@ -228,7 +228,7 @@ static CliStatus run_series(Session *session, const Series *series, Sum *sum) {
         }
         add_case(sum, k, &world, seconds, &costs[count]);
         count += world.steps > 0;
-        if (options->json && world.faults != 0) {
+        if (options->json) {
             print_case(series, k, &world, seconds);
         }
     }
