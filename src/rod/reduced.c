@@ -609,6 +609,13 @@ double fil_reduced_hat(const FilRod *rod, int i, int p, int q) {
     return rod->lengths[i] / (p == q ? 3.0 : 6.0);
 }
 
+void fil_reduced_natural(const FilRod *rod, int i, int a, double natural[3]) {
+    const double *ends = rod->natural + 6 * (size_t)i;
+    for (int c = 0; c < 3; c++) {
+        natural[c] = fil_reduced(rod)->d == 3 ? 0.5 * (ends[c] + ends[3 + c]) : ends[a + c];
+    }
+}
+
 // The natural curvature is linear in the element, as the table of natural curvatures says.
 void fil_reduced_elastic(const FilRod *rod, int i, double *force) {
     const FilReduced *data = fil_reduced(rod);

@@ -149,6 +149,8 @@ void fil_reduced_sections(const FilRod *rod, const FilRodPlace *places, int coun
                           FilReducedSection *sections);
 void fil_reduced_section(const FilRod *rod, int element, double u, FilReducedSection *section);
 
+/// The natural value of curvature number a (0, 3) of element i.
+void fil_reduced_natural(const FilRod *rod, int i, int a, double natural[3]);
 /// K (kappa - natural) of one element, [d]; and the elastic stiffness of element i: the block of
 /// curvature values p and q (0 start, 1 end) is a multiple of diag(K).
 void fil_reduced_elastic(const FilRod *rod, int i, double *force);

@@ -55,12 +55,13 @@
 #define LEAD 0.3 // of 2 theta - 1: how much less than half of its way the root is turned
 #define LATE 0.3 // of 2 theta - 1: how much more than the mean v+ counts in v_m
 
-enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 10, MAX_HALVES = 30 };
+enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 6, MAX_HALVES = 30 };
 static const double most_lost =
     FIL_ROD_HONEST;                   // of its motion, in a step that is done in space instead
 static const double noise = 1e-10;    // of energies: what cannot be told from round-off
 static const double most_bend = 2.0;  // rad: of an element in a step
 static const double most_coil = 60.0; // rad: of an element that is wound up by steps
+static const double most_wound = 12.0; // rad: of an element, beyond its natural shape
 static const double astray = 1e-5;    // of the length: how far off a held end may be
 static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
 static const double settle_part =
@@ -153,18 +154,24 @@ static void turn_root(FilReduced *data, const double turn[3]) {
 }
 
 // The part of a step in which a curvature of an element of length l, moved by `way`, neither
-// changes by more than a bend nor becomes a coil.
-static double part_of_bend(double l, const double *kappa, const double way[3]) {
-    double to[3];
+// changes by more than a bend nor becomes a coil. What it is wound up by too much may unwind at
+// once: stiff springs do, and a rod that is stopped instead would never come out of it.
+static double part_of_bend(double l, double room, const double *kappa, const double natural[3],
+                           const double way[3]) {
+    double to[3], strain[3];
     const double bend = l * fil_norm3(way), now = l * fil_norm3(kappa);
-    double part = bend > most_bend ? most_bend / bend : 1.0;
-    if (bend + now <= most_coil) {
+    fil_subtract3(kappa, natural, strain);
+    const double back = bend > 0.0 ? -l * l * fil_dot3(strain, way) / bend : 0.0;
+    const double most = fmax(most_bend, back - most_wound);
+    double part = bend > most ? most / bend : 1.0;
+    const double far = fmin(most_coil, l * fil_norm3(natural) + room);
+    if (bend + now <= far) {
         return part;
     }
     for (int k = 0; k < MAX_HALVES; k++) {
         fil_copy3(kappa, to);
         fil_add3(part, way, to);
-        if (l * fil_norm3(to) <= fmax(now, most_coil)) {
+        if (l * fil_norm3(to) <= fmax(now, far)) {
             break;
         }
         part *= 0.5;
@@ -174,13 +181,15 @@ static double part_of_bend(double l, const double *kappa, const double way[3]) {
 
 double fil_reduced_find_part(const FilRod *rod, double scale, const double *x) {
     const FilReduced *data = fil_reduced(rod);
-    double part = 1.0;
+    double part = 1.0, room = rod->shortest ? most_wound : most_coil;
     for (int i = 0; i < rod->element_count; i++) {
         for (int a = 0; a < data->d; a += 3) {
             const size_t at = 3 * (size_t)i + (size_t)a;
             const double *to = x + data->root + at;
             const double bend[3] = {scale * to[0], scale * to[1], scale * to[2]};
-            part = fmin(part, part_of_bend(rod->lengths[i], data->kappa + at, bend));
+            double natural[3];
+            fil_reduced_natural(rod, i, a, natural);
+            part = fmin(part, part_of_bend(rod->lengths[i], room, data->kappa + at, natural, bend));
         }
     }
     return part;
@@ -762,8 +771,15 @@ static bool bends_too_far(const FilRod *rod, double dt, const double *velocity, 
     return energy.bend + energy.twist > room + 0.01 * size;
 }
 
+// A step that is taken back anyway: nothing but time goes on.
+static void skip_step(FilRod *rod, double dt, double flaw) {
+    fil_reduced(rod)->flaw = flaw;
+    rod->state[0] += dt;
+}
+
 // A step that bends the rod by more than there is energy for is too long; less of it is not: A is
-// positive, so that v+ leads downhill from where v = 0. It is halved until it can be paid for.
+// positive, so that v+ leads downhill from where v = 0. It is cut until it can be paid for, unless a
+// shorter one is tried anyway: then it is not taken.
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
     FilReduced *data = fil_reduced(rod);
     if (!data->measured || data->revision != rod->revision) {
@@ -771,15 +787,25 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
     }
     const FilReducedWhole start = data->whole;
     double part = fil_reduced_find_part(rod, rod->theta * dt, velocity), *slower = rod->mend;
+    if (rod->tentative && 1.0 - part > FIL_ROD_HARMLESS) {
+        skip_step(rod, dt, 1.0 - part);
+        return;
+    }
     for (int j = 0; j < rod->dof_count; j++) {
         slower[j] = part * velocity[j];
     }
     for (int k = 0;; k++) {
-        const double cut = k < 3 ? 0.5 : 0.0625, work = find_work(rod, slower);
-        if (k == MAX_CUTS || !bends_too_far(rod, dt, slower, work, &start)) {
+        const double work = find_work(rod, slower), cut = k < 3 ? 0.5 : ldexp(1.0, -(1 << (k - 1)));
+        const bool far = k < MAX_CUTS && bends_too_far(rod, dt, slower, work, &start);
+        const bool last = k == MAX_CUTS || rod->tentative;
+        if (far && rod->tentative) {
+            skip_step(rod, dt, 1.0);
+            return;
+        }
+        if (!far) {
             move_on(rod, dt, slower);
             data->flaw = fil_reduced_recover(rod, dt, part, work, &start);
-            if (data->flaw <= 1.0 || k == MAX_CUTS) {
+            if (data->flaw <= 1.0 || last) {
                 break;
             }
             memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);

@@ -92,6 +92,7 @@ struct FilRod {
     int linearisations;    // of a step that is linear: 0 and 1 are one
     bool tired;            // a step took so much work that its rest is taken as it comes
     bool shortest;         // no shorter step will be tried: what is lost in it is lost
+    bool tentative;        // a step with a flaw will be taken back, and a shorter one be tried
     bool careful;          // a step is done as implicit Euler, without terms that are foreseen
     FilStatus step_status; // of the last step in fil_rods_step()
 };

@@ -302,8 +302,10 @@ FilStatus fil_rod_take_step(FilRod *rod, double dt, const double *velocity, cons
         rod->push = push != NULL ? push->impulses : NULL;
         rod->unpaid = push != NULL ? push->unpaid : 0.0;
         rod->shortest = rod->shortest || (push != NULL && push->shortest);
+        rod->tentative = push != NULL ? !push->shortest : rod->tentative;
         rod->table->advance(rod, dt, velocity);
         rod->shortest = rod->shortest && push == NULL;
+        rod->tentative = rod->tentative && push == NULL;
         rod->push = NULL;
         rod->unpaid = 0.0;
     }
@@ -384,7 +386,7 @@ static FilStatus give_in(FilRod *rod, double dt, FilError *error) {
 
 // Nothing of the step can be taken: the rod is as it was.
 static FilStatus refuse_step(FilRod *rod, double dt, FilError *error) {
-    rod->tired = rod->careful = rod->shortest = false;
+    rod->tired = rod->careful = rod->shortest = rod->tentative = false;
     FIL_TRY(give_up(rod, FIL_OK));
     return fail_step(rod, dt, error);
 }
@@ -427,6 +429,7 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
         rod->tired = info->iterations >= MAX_WORK;
         rod->careful = rod->tired || parts.depth > MIN_DEPTH;
         rod->shortest = rod->tired || parts.depth >= MIN_DEPTH;
+        rod->tentative = !rod->shortest;
         const FilStatus status = take_part(rod, ldexp(dt, -parts.depth), last, &part, error);
         const double flaw = status == FIL_OK ? rod->table->flaw(rod) : 2.0;
         const bool sound = status == FIL_OK && part.converged && flaw <= most_flawed(&parts);
@@ -443,7 +446,7 @@ static FilStatus step_in_parts(FilRod *rod, double dt, FilRodStepInfo *info, Fil
         info->parts += stands;
         count_part(&parts, stands);
     }
-    rod->tired = rod->careful = rod->shortest = false;
+    rod->tired = rod->careful = rod->shortest = rod->tentative = false;
     rod->state[0] = time + dt;
     return FIL_OK;
 }
@@ -455,7 +458,9 @@ FilStatus fil_rod_step(FilRod *rod, double dt, FilRodStepInfo *info, FilError *e
     FIL_TRY(fil_rod_check_step(rod, dt, error));
     result->converged = true;
     result->parts = 1;
+    rod->tentative = true;
     FilStatus status = step_once(rod, dt, result, error);
+    rod->tentative = false;
     if (status == FIL_OK && result->converged && rod->table->flaw(rod) <= FIL_ROD_HARMLESS) {
         return FIL_OK;
     }

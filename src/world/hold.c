@@ -328,7 +328,7 @@ static void take_body(const Holding *holding, int i) {
         fil_copy3(v, rigid->velocity);
         memcpy(after, rigid->velocity, sizeof rigid->velocity);
     }
-    const FilPush push = {.impulses = holding->impulse, .unpaid = -generous};
+    const FilPush push = {.impulses = holding->impulse, .unpaid = -generous, .shortest = true};
     body->table->prepare(body->self, holding->step->dt, after,
                          holding->step->free_velocity + body->first_dof);
     if (!body->table->advance(body->self, holding->step->dt, after, &push)) {
