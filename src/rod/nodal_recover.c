@@ -327,7 +327,8 @@ static void mend_place(const FilRod *rod, double dt, const FilNodalStart *start,
 static bool lacks_momentum(const FilRod *rod, double dt, const FilBulk *bulk, const FilShape *shape,
                            const FilTwistPair *target) {
     const FilNodal *nodal = rod->data;
-    const double moves = sqrt(bulk->mass * product(nodal, nodal->v, nodal->v));
+    const double noise = 2.0 * fil_rod_strain_noise(rod, shape->x) / most_off;
+    const double moves = sqrt(bulk->mass * (product(nodal, nodal->v, nodal->v) + noise));
     const double size = most_off * (moves + dt * find_forces(nodal)) + DBL_MIN;
     FilTwistPair off = *target;
     for (int k = 0; k < 3; k++) {
