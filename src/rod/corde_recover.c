@@ -16,6 +16,7 @@
 #include "math/band.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
+#include "math/vector.h"
 
 static const double round_off = 1e-12;       // of the energies: what may be too much
 static const double tolerance = 1e-11;       // and what a step may gain
@@ -604,7 +605,7 @@ static void find_drift(const FilRod *rod, double dt, const FilTwistPair *target,
     }
     fil_copy3(corde->r, to);
     fil_add3(dt, out, to);
-    if (!fil_rod_is_resolved(rod, to)) {
+    if (fil_all_finite(out, 3) && !fil_rod_is_resolved(rod, to)) {
         memset(out, 0, 3 * sizeof *out);
     }
 }
@@ -624,11 +625,28 @@ static void spin_on(const FilRod *rod, const FilTwistPair *target, double most, 
     }
 }
 
+// Whether the rod that was moved is strained by no more than round-off does.
+static bool keeps_shape(const FilRod *rod, double kinetic, double elastic) {
+    return fil_corde_elastic(rod) <= elastic + tolerance * (kinetic + elastic) + find_noise(rod);
+}
+
+// The blocks move with this velocity, those that are held with what holds them.
+static void move_as_one(FilRod *rod, double dt, const double velocity[3]) {
+    const FilCorde *corde = rod->data;
+    memset(corde->shift, 0, sizeof(double) * 3 * (size_t)fil_corde_block_count(rod));
+    for (int i = 0; i <= rod->element_count; i++) {
+        fil_add3(dt, velocity, corde->shift + 6 * (size_t)i + 3);
+    }
+    fil_corde_held_shift(rod, rod->state[0] + dt, corde->shift);
+    fil_corde_move_all(rod);
+    fil_corde_forget(rod);
+}
+
 // As fil_nodal_drift().
 void fil_corde_drift(FilRod *rod, double dt) {
     FilCorde *corde = rod->data;
-    const size_t blocks = (size_t)fil_corde_block_count(rod);
-    const double kinetic = 0.5 * product(corde, corde->v, corde->v);
+    const int blocks = fil_corde_block_count(rod);
+    const double kinetic = fil_corde_kinetic(rod), elastic = fil_corde_elastic(rod);
     FilTwistPair target = {{0.0}, {0.0}};
     FilBulk start;
     double velocity[3];
@@ -636,26 +654,23 @@ void fil_corde_drift(FilRod *rod, double dt) {
     for (int b = corde->first; b <= corde->last; b++) {
         add_block(&start, corde->r, b, corde->inertia[b], corde->v + 3 * (size_t)b, &target);
     }
-    memset(corde->load, 0, sizeof(double) * 3 * blocks);
+    memset(corde->load, 0, sizeof(double) * 3 * (size_t)blocks);
     fil_corde_add_loads(rod, corde->load);
     find_drift(rod, dt, &target, velocity);
-    memset(corde->shift, 0, sizeof(double) * 3 * blocks);
-    memset(corde->v, 0, sizeof(double) * 3 * blocks);
-    for (int i = 0; i <= rod->element_count; i++) {
-        fil_add3(dt, velocity, corde->shift + 6 * (size_t)i + 3);
+    move_as_one(rod, dt, velocity);
+    if (is_free(rod) && fil_all_finite(velocity, 3) && !keeps_shape(rod, kinetic, elastic)) {
+        memset(velocity, 0, sizeof velocity);
+        memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
+        fil_corde_forget(rod);
     }
-    fil_corde_held_shift(rod, rod->state[0] + dt, corde->shift);
-    fil_corde_move_all(rod);
-    fil_corde_forget(rod);
+    memset(corde->v, 0, sizeof(double) * 3 * (size_t)blocks);
     if (is_free(rod)) {
         const double own = 0.5 * fil_dot3(target.linear, target.linear) / start.mass;
         spin_on(rod, &target, kinetic - own, exact * kinetic);
     }
     add_velocity(corde, 1.0, velocity);
-    for (int b = 0; b < fil_corde_block_count(rod); b++) {
-        for (int k = 3 * b; !is_free_block(corde, b) && k < 3 * b + 3; k++) {
-            corde->v[k] = corde->shift[k] / dt;
-        }
+    for (int k = 0; k < 3 * blocks; k++) {
+        corde->v[k] = is_free_block(corde, k / 3) ? corde->v[k] : corde->shift[k] / dt;
     }
     corde->flaw = 1.0;
     rod->state[0] += dt;

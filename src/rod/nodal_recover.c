@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "math/vec3.h"
+#include "math/vector.h"
 #include "nodal.h"
 #include "turning.h"
 
@@ -542,9 +543,32 @@ static void find_velocity(const FilRod *rod, double dt, const FilNodalStart *sta
     find_drift(rod, dt, start, out);
     fil_copy3(nodal->start.x, to);
     fil_add3(dt, out, to);
-    if (!fil_rod_is_resolved(rod, to)) {
+    if (fil_all_finite(out, 3) && !fil_rod_is_resolved(rod, to)) {
         memset(out, 0, 3 * sizeof *out);
     }
+}
+
+// nodal->trial: the shape that the step began with, moved.
+static void move_shape(const FilRod *rod, double dt, const double velocity[3]) {
+    const FilNodal *nodal = rod->data;
+    const double *from = nodal->start.x;
+    FilShape end = nodal->trial;
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        fil_copy3(from + 3 * (ptrdiff_t)i, end.x + 3 * (ptrdiff_t)i);
+        fil_add3(dt, velocity, end.x + 3 * (ptrdiff_t)i);
+    }
+    for (int j = 0; j < nodal->edge_count; j++) {
+        end.edges[j].spin = 0.0;
+    }
+    fil_nodal_place(rod, rod->state[0] + dt, &nodal->start, &end);
+}
+
+// Whether the shape that was moved strains the rod by no more than round-off does.
+static bool keeps_shape(const FilRod *rod, const FilNodalStart *start) {
+    const FilNodal *nodal = rod->data;
+    const double noise = fil_rod_strain_noise(rod, nodal->trial.x);
+    return find_elastic(nodal, &nodal->trial) <=
+           start->elastic + tolerance * (start->kinetic + start->elastic) + noise;
 }
 
 // As one piece, without turning. Of a free rod the centre takes an implicit step, and what the rod
@@ -560,18 +584,13 @@ void fil_nodal_drift(FilRod *rod, double dt) {
     fil_nodal_add_loads(rod, nodal->load);
     fil_nodal_measure(rod, &start);
     find_velocity(rod, dt, &start, velocity);
-    for (int i = 0; i <= nodal->edge_count; i++) {
-        fil_copy3(nodal->start.x + 3 * (ptrdiff_t)i, end->x + 3 * (ptrdiff_t)i);
-        fil_add3(dt, velocity, end->x + 3 * (ptrdiff_t)i);
+    move_shape(rod, dt, velocity);
+    if (is_free(rod) && fil_all_finite(velocity, 3) && !keeps_shape(rod, &start)) {
+        memset(velocity, 0, sizeof velocity);
+        fil_nodal_copy(nodal, &nodal->start, end);
     }
-    for (int j = 0; j < nodal->edge_count; j++) {
-        end->edges[j].spin = 0.0;
-    }
-    fil_nodal_place(rod, rod->state[0] + dt, &nodal->start, end);
     memset(nodal->v, 0, sizeof(double) * (size_t)nodal->full_count);
-    for (int i = 0; i <= nodal->edge_count; i++) {
-        fil_copy3(velocity, node_of(nodal, nodal->v, i));
-    }
+    add_velocity(nodal, 1.0, velocity);
     if (is_free(rod)) {
         spin_on(rod, end, &start, velocity);
     }
