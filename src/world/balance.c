@@ -88,9 +88,7 @@ static void find_groups(const FilWorldTry *step, FilGroups *groups) {
     fil_groups_join(groups);
 }
 
-// Whether something did work on a body in the step that its energies do not know: driven ends,
-// forces and torques, growth, the hand.
-static bool is_worked_on(const FilWorld *world, const FilBody *body, double dt) {
+bool fil_world_is_worked_on(const FilWorld *world, const FilBody *body, double dt) {
     if (body->kind == FIL_BODY_RIGID) {
         const FilRigid *rigid = body->self;
         return fil_norm3(rigid->force) + fil_norm3(rigid->torque) > 0.0;
@@ -112,7 +110,7 @@ static void add_body(const FilWorld *world, int i, const FilWorldTry *step, cons
     add_energy(&step->energies[i], &sum->before);
     add_energy(&after, &sum->after);
     sum->mass += fil_body_mass(body);
-    const bool open = is_worked_on(world, body, step->dt);
+    const bool open = fil_world_is_worked_on(world, body, step->dt);
     sum->lost = sum->lost || fates->lost[i];
     sum->open = sum->open || open;
     sum->torn = sum->torn || (open && fates->flawed[i]);

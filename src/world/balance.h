@@ -12,6 +12,10 @@ FilStatus fil_world_energies(FilWorld *world, FilWorldTry *step, FilError *error
 /// number.
 bool fil_body_is_torn(const FilBody *body, const FilBodyEnergy *before);
 
+/// Whether something did work on a body in a step of `dt` that its energies do not know: driven
+/// ends, forces and torques, growth, the hand.
+bool fil_world_is_worked_on(const FilWorld *world, const FilBody *body, double dt);
+
 /// Groups of bodies that act on each other, some of which lost motion, have no more energy than
 /// step->energies and the work of obstacles: they are made slower, and all of them lost motion
 /// then. Where that is not enough they go less far. Where nothing is they are stuck, and `any` says

@@ -16,6 +16,7 @@
 #include "base/timer.h"
 #include "effort.h"
 #include "hold.h"
+#include "lift.h"
 #include "math/vec3.h"
 #include "math/vector.h"
 #include "passing.h"
@@ -237,18 +238,7 @@ typedef struct Moving {
     bool last;              // there is no shorter step
     bool *failed;           // [body_count]
     double *flaws, *unpaid; // [body_count]
-    double **work;          // [threads]
 } Moving;
-
-static void shift_body(const Moving *moving, int i) {
-    const FilBody *body = &moving->world->bodies[i];
-    double *lifted = moving->step->lifted;
-    const double before = lifted != NULL ? fil_body_energy(body).potential : 0.0;
-    fil_world_move_body(moving->world, moving->step, i, moving->work[fil_thread_index()]);
-    if (lifted != NULL) {
-        lifted[i] = fil_body_energy(body).potential - before;
-    }
-}
 
 static void advance_range(void *context, int first, int last) {
     const Moving *moving = context;
@@ -264,9 +254,6 @@ static void advance_range(void *context, int first, int last) {
         moving->failed[i] = !body->table->advance(body->self, moving->step->dt,
                                                   moving->step->after + body->first_dof, &push);
         moving->flaws[i] = moving->failed[i] ? 0.0 : flaw_of(body);
-        if (moving->step->shifted && body->touched && !moving->failed[i]) {
-            shift_body(moving, i);
-        }
     }
 }
 
@@ -294,6 +281,23 @@ static FilStatus reserve_round(FilWorld *world, Round *round, FilError *error) {
                                              "there is no memory for %d bodies", world->body_count);
 }
 
+// Bring joints together. What gains energy by that lost motion, where the step is short, or makes
+// it too violent.
+static FilStatus rejoin_bodies(FilWorld *world, const FilWorldTry *step, const double *energies,
+                               const bool *failed, Round *round, FilError *error) {
+    bool *gained = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    if (gained == NULL) {
+        return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
+                        world->body_count);
+    }
+    FIL_TRY(fil_world_rejoin_paid(world, step, energies, failed, gained, error));
+    for (int i = 0; i < world->body_count; i++) {
+        round->fates.lost[i] = round->fates.lost[i] || gained[i];
+        round->violent = round->violent || (gained[i] && !is_short(world, step->dt));
+    }
+    return FIL_OK;
+}
+
 static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round *round,
                                 FilError *error) {
     Moving moving = {.world = world, .step = step, .last = round->last};
@@ -304,11 +308,12 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
                         world->body_count);
     }
-    if (step->shifted) {
-        FIL_TRY(fil_world_reserve_moves(world, &moving.work, error));
-    }
+    double *energies = NULL;
+    const bool joined = world->joint_count > 0;
+    FIL_TRY(step->shifted || joined ? fil_world_measure(world, &energies, error) : FIL_OK);
     find_unpaid(world, step, moving.unpaid);
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
+    FIL_TRY(step->shifted ? fil_world_lift(world, step, energies, moving.failed, error) : FIL_OK);
     const double most = is_short(world, step->dt) ? 1.0 : FIL_ROD_HARMLESS;
     const bool may_hold = round->last && is_swept(world);
     for (int i = 0; i < world->body_count; i++) {
@@ -321,7 +326,9 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
         round->fates.stuck[i] = step->refused[i] || (moving.failed[i] && may_hold);
     }
     round->violent = round->violent || round->failed;
-    return FIL_OK;
+    return joined && !round->failed
+               ? rejoin_bodies(world, step, energies, moving.failed, round, error)
+               : FIL_OK;
 }
 
 static void finish_obstacles(FilWorld *world) {
@@ -429,9 +436,6 @@ static FilStatus take_try(FilWorld *world, FilWorldTry *step, FilStepInfo *info,
     }
     double start = fil_seconds();
     FilStatus status = advance_bodies(world, step, round, error);
-    if (status == FIL_OK && world->joint_count > 0 && !round->failed) {
-        status = fil_world_rejoin(world, step, error);
-    }
     info->seconds.update += fil_seconds() - start;
     return status;
 }
