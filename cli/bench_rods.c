@@ -273,8 +273,76 @@ static void tabulate_second(bool json) {
     }
 }
 
+// --- motion that is too fast for the step --------------------------------------------------------
+
+enum { VIOLENT_ELEMENTS = 20 };
+
+// A rod that is pulled by a thousand times its weight, in a direction that goes round every 60
+// steps; or, free, flung at 50 m/s and 500 rad/s.
+static bool pull(FilRod *rod, const FilRodDef *def, int step) {
+    const double mass =
+        def->section.density * 3.14159265 * def->section.radius * def->section.radius * def->length;
+    const double force = 1e3 * 9.81 * mass, angle = 0.1 * step;
+    const FilRodLoad load = {.s = def->length,
+                             .force = {force * cos(angle), 0.3 * force, force * sin(angle)}};
+    FilError error;
+    return fil_rod_set_loads(rod, &load, 1, &error) == FIL_OK;
+}
+
+static Cost measure_violent(FilRodDef def, bool flung, bool quick) {
+    const double velocity[3] = {0.0, 50.0, 0.0}, spin[3] = {0.0, 0.0, 500.0};
+    FilRod *rod = NULL;
+    FilError error;
+    Cost sum = {0};
+    def.root_end.kind = flung ? FIL_END_FREE : FIL_END_CLAMPED;
+    if (!create(&def, &rod)) {
+        return (Cost){.seconds = (double)NAN};
+    }
+    bool fine = !flung || fil_rod_launch(rod, velocity, spin, &error) == FIL_OK;
+    const int count = quick ? 100 : 500;
+    for (int k = 0; k < count && fine; k++) {
+        Cost cost = {0};
+        fine = (flung || pull(rod, &def, k)) && run_batch(rod, 1e-3, 1, &cost);
+        sum.seconds += fine ? cost.seconds / count : (double)NAN;
+        sum.iterations += cost.iterations / count;
+        sum.residual = fmax(sum.residual, cost.residual);
+    }
+    fil_rod_destroy(rod);
+    return sum;
+}
+
+static void tabulate_violent(bool json, bool quick) {
+    if (!json) {
+        (void)printf("\none step of 1 ms, %d elements, us/element\n  %-9s %8s %17s %17s\n",
+                     VIOLENT_ELEMENTS, "model", "calm", "pulled", "flung");
+    }
+    for (int k = 0; k < KIND_COUNT; k++) {
+        if (kinds[k].step == FIL_ROD_STEP_DENSE || kinds[k].step == FIL_ROD_STEP_EXPLICIT) {
+            continue;
+        }
+        const FilRodDef def = curl(&kinds[k], VIOLENT_ELEMENTS);
+        const double calm = measure(&def, 1e-3, quick).seconds * 1e6 / VIOLENT_ELEMENTS;
+        const double pulled = measure_violent(def, false, quick).seconds * 1e6 / VIOLENT_ELEMENTS;
+        const double flung = measure_violent(def, true, quick).seconds * 1e6 / VIOLENT_ELEMENTS;
+        const char *model = fil_rod_model_name(def.model);
+        if (json) {
+            (void)printf("{\"table\":\"violent\",\"model\":\"%s\",\"elements\":%d", model,
+                         VIOLENT_ELEMENTS);
+            cli_print_json_number("calm", calm);
+            cli_print_json_number("pulled", pulled);
+            cli_print_json_number("flung", flung);
+            (void)puts("}");
+        } else {
+            (void)printf("  %-9s %8.3f %8.2f (%5.1fx) %8.2f (%5.1fx)\n", model, calm, pulled,
+                         pulled / calm, flung, flung / calm);
+        }
+        (void)fflush(stdout);
+    }
+}
+
 CliStatus bench_rods(bool json, bool quick, int threads) {
     tabulate_steps(json, quick);
+    tabulate_violent(json, quick);
     tabulate_real_time(json, quick);
     tabulate_many(json, quick, threads);
     tabulate_second(json);
