@@ -57,12 +57,12 @@
 
 enum { MAX_GUESSES = 8, MAX_PULLS = 4, MAX_CUTS = 6, MAX_HALVES = 30 };
 static const double most_lost =
-    FIL_ROD_HONEST;                   // of its motion, in a step that is done in space instead
-static const double noise = 1e-10;    // of energies: what cannot be told from round-off
-static const double most_bend = 2.0;  // rad: of an element in a step
-static const double most_coil = 60.0; // rad: of an element that is wound up by steps
+    FIL_ROD_HONEST;                    // of its motion, in a step that is done in space instead
+static const double noise = 1e-10;     // of energies: what cannot be told from round-off
+static const double most_bend = 2.0;   // rad: of an element in a step
+static const double most_coil = 60.0;  // rad: of an element that is wound up by steps
 static const double most_wound = 12.0; // rad: of an element, beyond its natural shape
-static const double astray = 1e-5;    // of the length: how far off a held end may be
+static const double astray = 1e-5;     // of the length: how far off a held end may be
 static const double pull_tolerance = 1e-13, pull_reach = 0.1; // of the length
 static const double settle_part =
     1e-3; // of the step: what the velocity of a held end is found over
@@ -668,26 +668,32 @@ static void settle_ends(FilRod *rod, double dt) {
     fil_reduced_refresh(rod);
 }
 
-// What impulses did, J.
-static double find_work(const FilRod *rod, const double *velocity) {
+// The mean velocity of a step to v+, v'.
+static void find_mean(const FilRod *rod, const double *velocity, double *mean) {
     const FilReduced *data = fil_reduced(rod);
     const double *root = data->root_rate + 6 - data->root;
-    double sum = -rod->unpaid;
-    for (int k = 0; rod->push != NULL && k < rod->dof_count; k++) {
+    for (int k = 0; k < rod->dof_count; k++) {
         const double v = k < data->root ? root[k] : data->rate[k - data->root];
-        sum += rod->push[k] * ((1.0 - rod->theta) * v + rod->theta * velocity[k]);
+        mean[k] = (1.0 - rod->theta) * v + rod->theta * velocity[k];
     }
-    return sum;
 }
 
-// Move by the velocity v+, which becomes that of the rod.
-static void move_on(FilRod *rod, double dt, const double *velocity) {
+// What impulses did in a part of the step to v+, J.
+static double find_work(const FilRod *rod, double part, const double *velocity) {
+    double *mean = rod->trial;
+    find_mean(rod, velocity, mean);
+    return part *
+           ((rod->push != NULL ? fil_dot(rod->push, mean, rod->dof_count) : 0.0) - rod->unpaid);
+}
+
+// Move by a part of the step to v+; that part of v+ becomes the velocity of the rod.
+static void move_on(FilRod *rod, double dt, double part, const double *velocity) {
     FilReduced *data = fil_reduced(rod);
-    double before = (1.0 - rod->theta) * dt, after = rod->theta * dt, way[6];
+    double before = (1.0 - rod->theta) * part * dt, after = rod->theta * part * dt, way[6];
     double *root = data->root_rate + 6 - data->root;
     for (int k = 0; k < data->root; k++) {
         way[k] = before * root[k] + after * velocity[k];
-        root[k] = velocity[k];
+        root[k] = part * velocity[k];
     }
     if (data->root < 6) {
         fil_reduced_follow_root(rod, dt);
@@ -701,7 +707,7 @@ static void move_on(FilRod *rod, double dt, const double *velocity) {
     const double *rate = velocity + data->root;
     for (int k = 0; k < data->kappas; k++) {
         data->kappa[k] += before * data->rate[k] + after * rate[k];
-        data->rate[k] = rate[k];
+        data->rate[k] = part * rate[k];
     }
     rod->state[0] += dt;
     fil_reduced_refresh(rod);
@@ -740,13 +746,15 @@ static void retry_in_space(FilRod *rod, double dt, const FilReducedWhole *start)
     }
 }
 
-// Whether curvatures that move by the velocity v+ surely bend the rod by more than there is energy
-// for: what is held, driven or twisted by others apart. It costs nothing beside a look at the rod.
-static bool bends_too_far(const FilRod *rod, double dt, const double *velocity, double work,
-                          const FilReducedWhole *start) {
+// Whether curvatures that move by a part of the step to v+ surely bend the rod by more than there
+// is energy for: what is held, driven or twisted by others apart. It costs nothing beside a look at
+// the rod.
+static bool bends_too_far(const FilRod *rod, double dt, double part, const double *velocity,
+                          double work, const FilReducedWhole *start) {
     FilReduced *data = fil_reduced(rod);
     FilRodEnergy energy = {0};
-    const double length = rod->state[1], before = (1.0 - rod->theta) * dt, after = rod->theta * dt;
+    const double length = rod->state[1];
+    const double before = (1.0 - rod->theta) * part * dt, after = rod->theta * part * dt;
     double fall = 2.0 * length; // m: no point of the rod goes farther than that beside its root
     if (rod->root_end.motion != NULL || rod->tip_end.motion != NULL || rod->row_count > 0) {
         return false;
@@ -778,32 +786,30 @@ static void skip_step(FilRod *rod, double dt, double flaw) {
 }
 
 // A step that bends the rod by more than there is energy for is too long; less of it is not: A is
-// positive, so that v+ leads downhill from where v = 0. It is cut until it can be paid for, unless a
-// shorter one is tried anyway: then it is not taken.
+// positive, so that v+ leads downhill from where v = 0. It is cut until it can be paid for, unless
+// a shorter one is tried anyway: then it is not taken.
 void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
     FilReduced *data = fil_reduced(rod);
     if (!data->measured || data->revision != rod->revision) {
         fil_reduced_measure(rod, &data->whole);
     }
     const FilReducedWhole start = data->whole;
-    double part = fil_reduced_find_part(rod, rod->theta * dt, velocity), *slower = rod->mend;
+    find_mean(rod, velocity, rod->trial);
+    double part = fil_reduced_find_part(rod, dt, rod->trial);
     if (rod->tentative && 1.0 - part > FIL_ROD_HARMLESS) {
         skip_step(rod, dt, 1.0 - part);
         return;
     }
-    for (int j = 0; j < rod->dof_count; j++) {
-        slower[j] = part * velocity[j];
-    }
     for (int k = 0;; k++) {
-        const double work = find_work(rod, slower), cut = k < 3 ? 0.5 : ldexp(1.0, -(1 << (k - 1)));
-        const bool far = k < MAX_CUTS && bends_too_far(rod, dt, slower, work, &start);
+        const double work = find_work(rod, part, velocity);
+        const bool far = k < MAX_CUTS && bends_too_far(rod, dt, part, velocity, work, &start);
         const bool last = k == MAX_CUTS || rod->tentative;
         if (far && rod->tentative) {
             skip_step(rod, dt, 1.0);
             return;
         }
         if (!far) {
-            move_on(rod, dt, slower);
+            move_on(rod, dt, part, velocity);
             data->flaw = fil_reduced_recover(rod, dt, part, work, &start);
             if (data->flaw <= 1.0 || last) {
                 break;
@@ -811,10 +817,7 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
             memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
             fil_reduced_refresh(rod);
         }
-        part *= cut;
-        for (int j = 0; j < rod->dof_count; j++) {
-            slower[j] *= cut;
-        }
+        part *= k < 3 ? 0.5 : ldexp(1.0, -(1 << (k - 1)));
     }
     data->flaw = fmax(data->flaw, 1.0 - part);
     if (data->flaw > most_lost && rod->shortest && rod->push == NULL) {
