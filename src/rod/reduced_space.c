@@ -326,7 +326,7 @@ static void add_momentum(const FilRod *rod, const FilReducedGoal *goal,
     FilReduced *data = fil_reduced(rod);
     const FilReducedSpace *space = data->space;
     const size_t i = (size_t)goal->place.element;
-    double x[3], arm[3], carried[3], p[3], axes[9], torque[3] = {0.0};
+    double x[3], arm[3], carried[3], p[3], axes[9], cross[3] = {0.0}, along = 0.0;
     fil_apply3(data->frame + 9 * i, section->place, x);
     fil_add3(1.0, data->place + 3 * i, x);
     fil_subtract3(x, data->root_place, arm);
@@ -339,11 +339,13 @@ static void add_momentum(const FilRod *rod, const FilReducedGoal *goal,
     const double t[3] = {axes[0], axes[3], axes[6]};
     for (int k = 0; k < 2; k++) {
         const double axis[3] = {axes[1 + k], axes[4 + k], axes[7 + k]};
-        double cross[3];
-        fil_cross3(axis, goal->axis[k], cross);
-        fil_add3(0.5 / space->dt, cross, torque);
+        double ahead[3];
+        fil_cross3(axis, goal->axis[k], ahead);
+        fil_add3(1.0, ahead, cross);
+        along += fil_dot3(axis, goal->axis[k]);
     }
-    const double spin = goal->spin + fil_dot3(torque, t) - fil_dot3(space->held + 3, t);
+    const double lag = atan2(fil_dot3(cross, t), along); // rad: the goal is ahead by so much
+    const double spin = goal->spin - lag / space->dt - fil_dot3(space->held + 3, t);
     const double turning[3] = {goal->inertia * spin * t[0], goal->inertia * spin * t[1],
                                goal->inertia * spin * t[2]};
     add_force(data, goal->place.element, section, p, turning);

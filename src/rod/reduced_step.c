@@ -719,12 +719,17 @@ static void move_on(FilRod *rod, double dt, double part, const double *velocity)
     }
 }
 
+// Of a step: what is less than a part `noise` of it cannot be told from round-off.
+static double find_size(const FilRod *rod, const FilReducedWhole *start) {
+    return start->kinetic + start->elastic + start->pull * rod->state[1];
+}
+
 // A step that would lose a good part of its motion: as implicit Euler in space it may lose less.
 static void retry_in_space(FilRod *rod, double dt, const FilReducedWhole *start) {
     FilReduced *data = fil_reduced(rod);
     const FilReducedWhole usual = data->whole;
     const double theta = rod->theta, flaw = data->flaw;
-    const double size = start->kinetic + start->elastic + start->pull * rod->state[1];
+    const double size = find_size(rod, start);
     if (!fil_reduced_enter_space(rod)) {
         return;
     }
@@ -779,6 +784,23 @@ static bool bends_too_far(const FilRod *rod, double dt, double part, const doubl
     return energy.bend + energy.twist > room + 0.01 * size;
 }
 
+// A rod that rests under large loads, up to round-off, but whose step is flawed by it, stays where
+// it is. False when it does not rest, or is driven.
+static bool keep_at_rest(FilRod *rod, double dt, const FilReducedWhole *start) {
+    FilReduced *data = fil_reduced(rod);
+    const double fastest = fmax(start->kinetic, data->whole.kinetic);
+    if (rod->push != NULL || rod->root_end.motion != NULL || rod->tip_end.motion != NULL ||
+        !(fastest <= noise * find_size(rod, start))) {
+        return false;
+    }
+    memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
+    rod->state[0] += dt;
+    fil_reduced_stop(rod);
+    data->measured = false;
+    data->flaw = 0.0;
+    return true;
+}
+
 // A step that is taken back anyway: nothing but time goes on.
 static void skip_step(FilRod *rod, double dt, double flaw) {
     fil_reduced(rod)->flaw = flaw;
@@ -820,6 +842,9 @@ void fil_reduced_advance(FilRod *rod, double dt, const double *velocity) {
         part *= k < 3 ? 0.5 : ldexp(1.0, -(1 << (k - 1)));
     }
     data->flaw = fmax(data->flaw, 1.0 - part);
+    if (data->flaw > FIL_ROD_HARMLESS && keep_at_rest(rod, dt, &start)) {
+        return;
+    }
     if (data->flaw > most_lost && rod->shortest && rod->push == NULL) {
         retry_in_space(rod, dt, &start);
     }
