@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Options {
@@ -42,35 +43,91 @@ enum { PART_COUNT = sizeof parts / sizeof *parts };
 
 // --- rows ----------------------------------------------------------------------------------------
 
-static void print_json(const char *name, const char *model, int resolution, const double value[4],
-                       bool pass) {
+static const char *const kind_words[] = {
+#define KIND_WORD(name, word, is_evidence, meaning) [VALIDATION_##name] = word,
+    VALIDATION_KINDS(KIND_WORD)
+#undef KIND_WORD
+};
+
+// A bound with the digits it has, three at most: 0.05 is 5e-02, 0.015 is 1.5e-02.
+static const char *format_bound(double bound, char *text, size_t size) {
+    for (int digits = 0; digits < 3; digits++) {
+        (void)snprintf(text, size, "%.*e", digits, bound);
+        if (fabs(strtod(text, NULL) - bound) <= 1e-12 * fabs(bound)) {
+            break;
+        }
+    }
+    return text;
+}
+
+static void print_json_field(const char *name, const char *text) {
+    (void)printf(",\"%s\":", name);
+    cli_print_json_text(text);
+}
+
+static void print_json(const ValidationGrounds *grounds, const char *name, const char *model,
+                       int resolution, const double value[4], bool pass) {
     (void)fputs("{\"case\":", stdout);
     cli_print_json_text(name);
-    (void)fputs(",\"model\":", stdout);
-    cli_print_json_text(model);
+    print_json_field("model", model);
     (void)printf(",\"resolution\":%d", resolution);
+    print_json_field("kind", kind_words[grounds->kind]);
+    print_json_field("source", grounds->source);
     cli_print_json_number("expected", value[0]);
     cli_print_json_number("got", value[1]);
     cli_print_json_number("error", value[2]);
     cli_print_json_number("allowed", value[3]);
+    print_json_field("why", grounds->why);
     (void)printf(",\"pass\":%s}\n", pass ? "true" : "false");
 }
 
 static void print_row(Validation *v, const char *name, const char *model, int resolution,
                       const double value[4], bool pass) {
+    static const ValidationGrounds none = {.source = "", .why = ""};
+    const ValidationGrounds *grounds = validation_grounds(name, model);
+    if (grounds == NULL) {
+        cli_say("%s, %s: the case has no grounds", name, model);
+        grounds = &none;
+        pass = false;
+    }
     v->passed += pass;
     v->failed += !pass;
+    v->count[grounds->kind]++;
     if (v->json) {
-        print_json(name, model, resolution, value, pass);
+        print_json(grounds, name, model, resolution, value, pass);
     } else {
-        char count[16] = "";
+        char count[16] = "", bound[32];
         if (resolution > 0) {
             (void)snprintf(count, sizeof count, "%d", resolution);
         }
-        (void)printf("  %-47s %-9s %4s %14.9g %14.9g %9.1e %9.1e  %s\n", name, model, count,
-                     value[0], value[1], value[2], value[3], pass ? "ok" : "FAIL");
+        (void)printf("  %-47s %-9s %4s %14.9g %14.9g %9.1e %9s  %-11s %s\n", name, model, count,
+                     value[0], value[1], value[2], format_bound(value[3], bound, sizeof bound),
+                     kind_words[grounds->kind], pass ? "ok" : "FAIL");
     }
     (void)cli_flush(); // a lost row ends the run: see is_over()
+}
+
+static int count_evidence(const Validation *v) {
+    static const bool is_evidence[] = {
+#define IS_EVIDENCE(name, word, is_evidence, meaning) [VALIDATION_##name] = is_evidence,
+        VALIDATION_KINDS(IS_EVIDENCE)
+#undef IS_EVIDENCE
+    };
+    int sum = 0;
+    for (int k = 0; k < VALIDATION_KIND_COUNT; k++) {
+        sum += is_evidence[k] ? v->count[k] : 0;
+    }
+    return sum;
+}
+
+// The last line: what all rows were worth, and how many passed.
+static void print_summary(const Validation *v) {
+    (void)printf("\n%d evidence (%d closed, %d law, %d published, %d computed), %d consistency, "
+                 "%d comparator\n%d passed, %d failed\n",
+                 count_evidence(v), v->count[VALIDATION_CLOSED], v->count[VALIDATION_LAW],
+                 v->count[VALIDATION_PUBLISHED], v->count[VALIDATION_COMPUTED],
+                 v->count[VALIDATION_CONSISTENCY], v->count[VALIDATION_COMPARATOR], v->passed,
+                 v->failed);
 }
 
 void validate_near(Validation *v, const char *name, const char *model, int resolution,
@@ -153,9 +210,9 @@ static CliStatus run_validate(const CliVerb *verb, int argc, char **argv) {
             continue;
         }
         if (!v.json) {
-            (void)printf("%s%s: %-*s %-9s %4s %14s %14s %9s %9s\n", first ? "" : "\n",
+            (void)printf("%s%s: %-*s %-9s %4s %14s %14s %9s %9s  %s\n", first ? "" : "\n",
                          parts[p].group, 43 - (int)strlen(parts[p].group), parts[p].title, "model",
-                         "N", "expected", "got", "error", "allowed");
+                         "N", "expected", "got", "error", "allowed", "kind");
         }
         first = false;
         parts[p].run(&v);
@@ -165,7 +222,7 @@ static CliStatus run_validate(const CliVerb *verb, int argc, char **argv) {
         return CLI_BAD_COMMAND;
     }
     if (!v.json) {
-        (void)printf("\n%d passed, %d failed\n", v.passed, v.failed);
+        print_summary(&v);
     }
     CliStatus status = cli_flush();
     if (status != CLI_FINE) {
@@ -191,9 +248,12 @@ const CliVerb cli_validate = {
     .summary = "check the physics against closed forms and published values",
     .description =
         "Runs the validation cases and prints, for each, the expected value, Filum's value, the "
-        "error "
-        "and the largest error allowed. Groups: rods, contact. Rows marked (comparator) show an "
-        "approximation that other codes make: it must be off by at least the expected value.\n"
+        "error, the largest error allowed and what the row is worth. Evidence: closed (theory "
+        "gives "
+        "the expected value), law (a law of mechanics asks it of every motion), published (printed "
+        "in the source), computed (by a program that shares no code with Filum). Apart from it: "
+        "consistency (Filum beside itself) and comparator (an approximation that other codes make, "
+        "and what it costs). Groups: rods, contact.\n"
         "Status 1 when a case fails.",
     .examples = "filum validate\tevery case\n"
                 "filum validate rods --json\tone object a line, for scripts\n"

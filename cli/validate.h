@@ -2,17 +2,43 @@
 #define FIL_CLI_VALIDATE_H
 
 // The list of physics that Filum is checked against: each case compares a number that the library
-// computes with one that is known otherwise, in closed form or from a published table.
+// computes with one that is known otherwise. What a case is worth, where its expected value comes
+// from and why it is allowed what it is: validate_grounds.c.
 
 #include "filum/rod.h"
 
 #include <stdbool.h>
+
+// What a case is worth: how it is called, whether it is evidence, and what that means.
+#define VALIDATION_KINDS(X)                                                               \
+    X(CLOSED, "closed", true, "theory gives the expected value in closed form")           \
+    X(LAW, "law", true, "a law of mechanics asks it of every motion")                     \
+    X(PUBLISHED, "published", true, "the expected value is printed in the source")        \
+    X(COMPUTED, "computed", true, "a program that shares no code with Filum computed it") \
+    X(CONSISTENCY, "consistency", false, "Filum is compared with itself")                 \
+    X(COMPARATOR, "comparator", false, "an approximation that other codes make, and what it costs")
+#define VALIDATION_KIND(name, word, is_evidence, meaning) VALIDATION_##name,
+typedef enum ValidationKind {
+    VALIDATION_KINDS(VALIDATION_KIND) VALIDATION_KIND_COUNT
+} ValidationKind;
+
+// The grounds of all cases whose names begin with `name`, of one model or of all (NULL).
+typedef struct ValidationGrounds {
+    const char *name, *model;
+    ValidationKind kind;
+    const char *source; // where the expected value comes from
+    const char *why;    // what allows more than five times the error; "" where nothing does
+} ValidationGrounds;
+
+/// The grounds of a case; NULL: nobody gave any.
+const ValidationGrounds *validation_grounds(const char *name, const char *model);
 
 typedef struct Validation {
     void (*row)(struct Validation *validation, const char *name, const char *model, int resolution,
                 const double value[4], bool pass); // expected, got, error, allowed
     bool (*stopped)(void);                         // no more cases are wanted
     int passed, failed;
+    int count[VALIDATION_KIND_COUNT];
     bool json;
 } Validation;
 
@@ -47,6 +73,10 @@ void validate_contact_twining(Validation *v);
 void validate_contact_plectoneme(Validation *v);
 void validate_contact_spaghetti(Validation *v);
 void validate_contact_hair(Validation *v);
+
+/// Places at s = k / count, k = 0 to count, of a rod like validate_rod() of the given weight per
+/// length (along -z) and natural curvature, by shooting: none of Filum's code. False: not found.
+bool validate_kirchhoff(double weight, const double natural[3], int count, double (*point)[3]);
 
 // --- rods of the cases ---------------------------------------------------------------------------
 

@@ -71,10 +71,10 @@ static void validate_strength(Validation *v) {
         Trial t = trial_begin(v, name, model, elements);
         double found = pull_hard(&t, as_der, m == 0 ? 0 : 3);
         if (trial_holds(&t)) {
-            validate_near(v, name, model, elements, 3.0, found, 1e-6);
+            validate_near(v, name, model, elements, 3.0, found, 1e-9);
             validate_below(v, "knot pulled: pairs missed", model, elements, t.missed, 0.0);
             validate_below(v, "knot pulled: penetration (radii)", model, elements,
-                           t.penetration / 3e-3, 0.2);
+                           t.penetration / 3e-3, 0.1);
         }
         trial_end(&t);
     }
@@ -82,7 +82,7 @@ static void validate_strength(Validation *v) {
     Trial t = trial_begin(v, springs, "helix", 20);
     double found = pull_hard(&t, as_springs, 1);
     if (trial_holds(&t)) {
-        validate_near(v, springs, "helix", 20, 1.0, found, 1e-6);
+        validate_near(v, springs, "helix", 20, 1.0, found, 1e-9);
     }
     trial_end(&t);
 }

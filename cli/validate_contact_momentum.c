@@ -100,7 +100,7 @@ static void validate_rigid(Validation *v) {
             change[k] = rate[0].velocity[k] + rate[1].velocity[k] - cubes[1].rate.velocity[k];
         }
         bool hit = hypot3(rate[0].velocity) > 0.05;
-        validate_below(v, name, "cube", 0, hit ? hypot3(change) : (double)NAN, 1e-12);
+        validate_below(v, name, "cube", 0, hit ? hypot3(change) : (double)NAN, 1e-14);
     }
     trial_end(&t);
 }

@@ -122,7 +122,7 @@ static void validate_tension(Validation *v, const char *name, double angle) {
         validate_ratio(v, name, "der", ELEMENTS, 2.0 * PI / tan(angle), 2.0 * PI / tan(helix.angle),
                        0.03);
         validate_ratio(v, "plectoneme: its radius (radii)", "der", ELEMENTS, 1.0,
-                       helix.radius / radius, 0.01);
+                       helix.radius / radius, 1e-6);
         validate_ratio(v, "plectoneme: torque (M r / B)", "der", ELEMENTS, torque * radius / bend,
                        twist * kappa[0] * radius / bend, 0.03);
         validate_below(v, "plectoneme: pairs missed", "der", ELEMENTS, t.missed, 0.0);

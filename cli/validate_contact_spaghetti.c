@@ -1,11 +1,12 @@
 // validate_contact_spaghetti.c - 31 spaghetti: three kinds of friction, three outcomes.
 //
-// The scene spaghetti-31 (Daviet, Bertails-Descoubes and Boissieux, ACM TOG 30(6), 2011): they fall
-// on a plate, nearly side by side. Without friction they spread out in all directions and slide on;
-// with friction on the plate alone they are a low stack; with friction everywhere a higher stack
-// that lies perfectly still. As numbers, at the end: spread, the standard deviation of the rods'
-// middles across them; height, that of the highest; and their fastest speed. Rods of 4 elements and
-// one capsule each, steps of 4 ms, dropped from 1.5 cm: the scene itself is finer.
+// The scene spaghetti-31 (Bertails-Descoubes, Cadoux, Daviet and Acary, ACM TOG 30(1), 2011, Fig.
+// 7, which prints no numbers): they fall on a plate, nearly side by side. Without friction they
+// spread out in all directions and slide on; with friction on the plate alone they are a low stack;
+// with friction everywhere a higher stack that lies perfectly still. As numbers, at the end:
+// spread, the standard deviation of the rods' middles across them; height, that of the highest; and
+// their fastest speed. Rods of 4 elements and one capsule each, steps of 4 ms, dropped from 1.5 cm:
+// the scene itself is finer.
 #include "validate_contact.h"
 
 #include <math.h>
