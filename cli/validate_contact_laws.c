@@ -65,7 +65,7 @@ static void validate_stick(Validation *v) {
         double creep = mean_speed(&t, FIL_LAW_REGULARISED, FIL_ROD_CHAIN, list[k].force);
         if (trial_holds(&t)) {
             validate_ratio(v, list[k].regularised, "chain", 8,
-                           list[k].force * slip_speed / (0.4 * TRIAL_G), creep, 1e-6);
+                           list[k].force * slip_speed / (0.4 * TRIAL_G), creep, 1e-9);
         }
         trial_end(&t);
     }
@@ -132,7 +132,7 @@ static void validate_slope(Validation *v) {
         double speed = slope_speed(&t, mu, angle, 300);
         if (trial_holds(&t)) {
             validate_ratio(v, names[1], "cube", 0, TRIAL_G * (sin(angle) - mu * cos(angle)),
-                           speed / 0.3, 1e-8);
+                           speed / 0.3, mu < 1.0 ? 1e-10 : 1e-8);
         }
         trial_end(&t);
     }
@@ -208,7 +208,7 @@ static void validate_rolling(Validation *v) {
                                          FIL_ROD_CORDE};
     const char *name = "rolling down: acceleration (m/s^2)";
     const double angle = 0.2, expected = 2.0 / 3.0 * TRIAL_G * sin(angle);
-    static const double allowed[] = {1e-10, 5e-4, 1.5e-4, 1e-10, 5e-9};
+    static const double allowed[] = {1e-10, 1e-3, 1e-3, 1e-10, 5e-9};
     for (int m = -1; m < 4 && !v->stopped(); m++) {
         const char *model = m < 0 ? "cylinder" : fil_rod_model_name(models[m]);
         Trial t = trial_begin(v, name, model, m < 0 ? 0 : 8);

@@ -127,7 +127,7 @@ static void validate_tension(Validation *v, const char *name, double angle) {
                        twist * kappa[0] * radius / bend, 0.03);
         validate_below(v, "plectoneme: pairs missed", "der", ELEMENTS, t.missed, 0.0);
         validate_below(v, "plectoneme: penetration (radii)", "der", ELEMENTS,
-                       t.penetration / radius, 0.2);
+                       t.penetration / radius, 0.15);
     }
     trial_end(&t);
 }

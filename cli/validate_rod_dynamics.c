@@ -41,15 +41,15 @@ static void validate_frequencies(Validation *v) {
     static const char *const many[2] = {"cantilever: first frequency",
                                         "cantilever: second frequency"};
     static const Cantilever elements[] = {
-        {FIL_ROD_HELIX, 1, {4.472135955, 0.0}, {2e-9, 0.0}},
-        {FIL_ROD_HELIX, 2, {3.694819168, 37.60030407}, {2e-9, 2e-9}},
-        {FIL_ROD_HELIX, 5, {3.543445427, 23.30025858}, {2e-9, 2e-9}},
-        {FIL_ROD_HELIX, 10, {3.522836232, 22.33649621}, {2e-9, 2e-9}},
-        {FIL_ROD_HELIX, 20, {3.517718268, 22.10916705}, {2e-9, 2e-9}},
-        {FIL_ROD_CLOTHOID, 1, {3.532731543, 34.80689311}, {2e-9, 2e-9}},
-        {FIL_ROD_CLOTHOID, 2, {3.51818371, 22.24779133}, {2e-9, 2e-9}},
-        {FIL_ROD_CLOTHOID, 5, {3.516064988, 22.04909187}, {2e-9, 2e-9}},
-        {FIL_ROD_CLOTHOID, 20, {3.516015458, 22.03453875}, {2e-9, 2e-9}},
+        {FIL_ROD_HELIX, 1, {4.472135955, 0.0}, {1e-9, 0.0}},
+        {FIL_ROD_HELIX, 2, {3.694819168, 37.60030407}, {1e-9, 1e-9}},
+        {FIL_ROD_HELIX, 5, {3.543445427, 23.30025858}, {1e-9, 1e-9}},
+        {FIL_ROD_HELIX, 10, {3.522836232, 22.33649621}, {1e-9, 1e-9}},
+        {FIL_ROD_HELIX, 20, {3.517718268, 22.10916705}, {1e-9, 1e-9}},
+        {FIL_ROD_CLOTHOID, 1, {3.532731543, 34.80689311}, {1e-9, 1e-9}},
+        {FIL_ROD_CLOTHOID, 2, {3.51818371, 22.24779133}, {1e-9, 1e-9}},
+        {FIL_ROD_CLOTHOID, 5, {3.516064988, 22.04909187}, {1e-9, 1e-9}},
+        {FIL_ROD_CLOTHOID, 20, {3.516015458, 22.03453875}, {1e-9, 1e-9}},
     };
     const Cantilever rods[] = {
         {FIL_ROD_HELIX, 20, {first, second}, {2e-3, 1.5e-2}},

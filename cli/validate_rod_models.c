@@ -111,8 +111,8 @@ static void compare_scene(Validation *v, const Scene *scene) {
 }
 
 void validate_rod_models(Validation *v) {
-    static const Scene scenes[] = {{"straight rod", {0.0, 0.0, 0.0}, {1.5e-6, 2e-4, 8e-5}},
-                                   {"ring", {0.0, 0.0, 6.28318530717958648}, {4e-6, 8e-5, 3e-4}}};
+    static const Scene scenes[] = {{"straight rod", {0.0, 0.0, 0.0}, {1.5e-6, 2e-4, 7e-5}},
+                                   {"ring", {0.0, 0.0, 6.28318530717958648}, {3.5e-6, 7e-5, 3e-4}}};
     for (int k = 0; k < 2 && !v->stopped(); k++) {
         compare_scene(v, &scenes[k]);
     }

@@ -108,14 +108,14 @@ static void validate_chain(Validation *v, const Cantilever *c) {
     Shape der, chain;
     if (find_shape(v, name, FIL_ROD_DER, 16, c, &der) &&
         find_shape(v, name, FIL_ROD_CHAIN, 16, c, &chain)) {
-        validate_below(v, name, "chain", 16, distance(&chain, &der), 1e-9);
+        validate_below(v, name, "chain", 16, distance(&chain, &der), 1e-11);
     }
 }
 
 static void validate_cantilever(Validation *v) {
     static const Convergence list[] = {
-        {FIL_ROD_HELIX, {0.01093007, 0.002717027, 6.778522e-4}, 1e-4, 2.0, 0.015, 1e-3},
-        {FIL_ROD_CLOTHOID, {1.0247e-4, 5.790372e-6, 3.53671e-7}, 1e-4, 4.0, 0.15, 6e-7},
+        {FIL_ROD_HELIX, {0.01093007, 0.002717027, 6.778522e-4}, 1e-6, 2.0, 0.014, 1e-3},
+        {FIL_ROD_CLOTHOID, {1.0247e-4, 5.790372e-6, 3.53671e-7}, 1e-6, 4.0, 0.15, 6e-7},
         {FIL_ROD_DER, {0}, 0.0, 2.0, 0.2, 1.5e-3},
         {FIL_ROD_CORDE, {0}, 0.0, 2.0, 0.02, 5e-3},
     };
@@ -144,7 +144,7 @@ static void validate_curled(Validation *v) {
         Shape shape;
         if (find_shape(v, name, list[m].model, 16, &c, &shape)) {
             validate_ratio(v, name, fil_rod_model_name(list[m].model), 16, list[m].rms,
-                           distance(&shape, &c.exact), 1e-4);
+                           distance(&shape, &c.exact), 1e-6);
         }
     }
 }

@@ -521,9 +521,10 @@ def the_physics_is_valid():
     done = run("validate", "rods", "--json", timeout=280)
     assert done.returncode == 0 and done.err == "", done.err
     found = rows(done)
-    fields = ["case", "model", "resolution", "expected", "got", "error", "allowed", "pass"]
+    fields = ["case", "model", "resolution", "kind", "source", "expected", "got", "error",
+              "allowed", "why", "pass"]
     assert all(list(row) == fields and row["pass"] is True for row in found)
-    assert len(found) >= 170
+    assert len(found) >= 150
 
 
 def validate_refuses_what_it_does_not_know():
