@@ -43,9 +43,8 @@ static const ValidationGrounds grounds[] = {
     {"Casati's first segment", NULL, N, digits, last},
     // rods in equilibrium
     {"heavy cantilever: rms distance", NULL, N, reference, last},
-    {"heavy cantilever: order", NULL, N, "Kirchhoff by shooting", ""},
-    {"heavy cantilever: tip", NULL, N, "Kirchhoff by shooting", ""},
     {"heavy cantilever: distance of chain", NULL, F, "der", settled},
+    {"heavy cantilever", NULL, N, "Kirchhoff by shooting", ""},
     {"curled cantilever", NULL, N, reference, last},
     {"small sag", NULL, C, "w L^4 / (8 EI)", ""},
     {"natural helix: elastic energy", NULL, F, own, round_off},
@@ -65,6 +64,7 @@ static const ValidationGrounds grounds[] = {
     {"cantilever", NULL, C, "1 + cos x cosh x = 0", ""},
     {"falling rod: energy change", NULL, L, "energy", ""},
     {"moving coil", NULL, F, own, round_off},
+    {"coil let go", NULL, F, own, ""},
     // models beside each other
     {"straight rod: distance", NULL, N, "Kirchhoff by shooting", ""},
     {"ring: distance", NULL, N, "Kirchhoff by shooting", ""},
@@ -127,6 +127,7 @@ static const ValidationGrounds grounds[] = {
     // hair
     {"hair: friction aside", NULL, C, "Coulomb", ""},
     {"hair: mean residual", NULL, F, own, chaos},
+    {"hair", NULL, C, "Coulomb", ""},
     {"  linearised", NULL, O, "the exact law", ""},
 };
 

@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""Runs `filum validate`, the group `contact` part by part. Usage: test_validate.py FILUM [quick] [filter]
+"""Runs `filum validate`, the group `contact` part by part.
+
+Usage: test_validate.py FILUM [quick] [filter]
 
 quick: only what takes less than a second; for builds that are slow.
 """
@@ -54,7 +56,8 @@ def what_is_pushed_less_than_friction_does_not_move_in_any_model():
 
 def regularised_friction_creeps_beside_it():
     rows = of(part("stick", slow=False), "regularised")
-    assert len(rows) == 5 and all(row["got"] > 1e-4 and row["kind"] == "comparator" for row in rows)
+    assert len(rows) == 5 and all(row["got"] > 1e-4 for row in rows)
+    assert {row["kind"] for row in rows} == {"comparator"}
 
 
 def what_is_pushed_more_slides_rolls_stops_and_rebounds_as_it_should():
