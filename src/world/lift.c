@@ -4,12 +4,14 @@
 // where the contact of a fast body is far from linear, by more energy than the world has. So bodies
 // that act on each other are looked at together: what the displacement adds to their potential
 // energy must not be more than what they lost in the same step,
-//     sum U(x + dx) - U(x)  <=  max(what contacts dissipated, E before - E after),
-// or they go a quarter of the displacement, a sixteenth and so on, or stay as they are: the overlap
-// that is left is taken out of later steps. For nothing are taken out overlaps with which the scene
-// begins, or of more than a step may bring; and rigid bodies are lifted against their weight: they
-// hold no energy but that, and would sink while they come to rest on what is round. (Tried: the
-// same rule for them. Spheres on two bars sink by a twentieth.)
+//     sum U(x + dx) - U(x)  <=  max(what contacts dissipated, E before + work - E after),
+// the work that of moving obstacles.
+// In a step that is short they may pay with half of their motion too: balance.c takes it. Or else
+// they go a quarter of the displacement, a sixteenth and so on, or stay as they are: the overlap
+// that is left is taken out of later steps. For nothing are taken out overlaps that were not there
+// before, of more than a step may bring, or in the first step; and rigid bodies are lifted against
+// their weight: they hold no energy but that, and would sink while they come to rest on what is
+// round. (Tried: the same rule for them. Spheres on two bars sink by a twentieth.)
 //
 // What brings joints together (rejoin.c) goes by the same rule, but it is the step that is too long
 // then, or lost motion: a joint that is left open would only be mended by velocities later. Groups
@@ -34,8 +36,8 @@ static const double unseen = 1e-4;     // of it: what joints may gain in a step
 
 // The sums of a group, J; kept at its leader.
 typedef struct Cost {
-    double dissipated, lost, lift, size;
-    bool given; // it overlaps more than a step may have brought
+    double dissipated, lost, kinetic, lift, size;
+    bool given; // it overlaps because somebody put it there
     bool open;  // something does work that nobody knows
 } Cost;
 
@@ -123,10 +125,12 @@ static Cost *cost_of(const Lifting *lifting, int body) {
     return &lifting->costs[fil_groups_leader(&lifting->groups, body)];
 }
 
+// Whether a pair overlaps because somebody put it there: no step knows it.
 static bool is_given(const FilWorld *world, const FilWorkContact *contact) {
     const double thickness =
         fmin(world->pieces[contact->a.piece].thickness, world->pieces[contact->b.piece].thickness);
-    return !contact->mended && contact->start_gap < -brought * thickness;
+    return world->clock.step_count == 0 ||
+           (!contact->mended && !contact->known && contact->start_gap < -brought * thickness);
 }
 
 static void add_contacts(const Lifting *lifting) {
@@ -137,9 +141,34 @@ static void add_contacts(const Lifting *lifting) {
         const int body = fil_groups_has(&lifting->groups, a) ? a : b;
         if (contact->kind == FIL_BLOCK_COULOMB && fil_groups_has(&lifting->groups, body)) {
             Cost *cost = cost_of(lifting, body);
+            double carried[3];
+            fil_apply3(contact->frame, contact->carried, carried);
             cost->dissipated -= fil_dot3(step->r + 3 * (ptrdiff_t)i, step->u + 3 * (ptrdiff_t)i);
-            cost->given = cost->given || lifting->world->clock.step_count == 0 ||
-                          is_given(lifting->world, contact);
+            cost->lost += fmax(0.0, -fil_dot3(step->r + 3 * (ptrdiff_t)i, carried));
+            cost->given = cost->given || is_given(lifting->world, contact);
+        }
+    }
+}
+
+static bool is_driven_joint(const FilWorld *world, const FilWorkContact *half) {
+    const int obstacle = half->joint >= 0 ? world->joints[half->joint].obstacle : -1;
+    return obstacle >= 0 && world->obstacles[obstacle].moves;
+}
+
+static void find_open(const Lifting *lifting) {
+    const FilWorld *world = lifting->world;
+    for (int i = 0; i < world->body_count; i++) {
+        if (fil_groups_has(&lifting->groups, i)) {
+            Cost *cost = cost_of(lifting, i);
+            cost->open =
+                cost->open || fil_world_is_worked_on(world, &world->bodies[i], lifting->step->dt);
+        }
+    }
+    for (int i = 0; i < lifting->step->contact_count; i++) {
+        const FilWorkContact *half = &lifting->step->contacts[i];
+        if (half->kind != FIL_BLOCK_COULOMB && fil_groups_has(&lifting->groups, half->a.body)) {
+            Cost *cost = cost_of(lifting, half->a.body);
+            cost->open = cost->open || is_driven_joint(world, half);
         }
     }
 }
@@ -193,13 +222,19 @@ static void add_losses(const Lifting *lifting) {
             Cost *cost = cost_of(lifting, i);
             const double after = lifting->potential[i] + lifting->kinetic[i];
             cost->lost += lifting->before[i] - after;
+            cost->kinetic += lifting->kinetic[i];
             cost->size += fabs(lifting->before[i]);
         }
     }
 }
 
-// Find the groups that cannot pay. Returns whether there are any.
-static bool find_debtors(const Lifting *lifting) {
+static double find_paid(const Cost *cost) {
+    return fmax(0.0, fmax(cost->dissipated, cost->lost)) + round_off * cost->size;
+}
+
+// Find the groups that cannot pay, and those that pay with motion. Returns whether there are any of
+// the first kind.
+static bool find_debtors(const Lifting *lifting, bool *slowed) {
     const FilWorld *world = lifting->world;
     bool any = false;
     for (int i = 0; i < world->body_count; i++) {
@@ -213,8 +248,10 @@ static bool find_debtors(const Lifting *lifting) {
     for (int i = 0; i < world->body_count; i++) {
         if (fil_groups_has(&lifting->groups, i)) {
             const Cost *cost = cost_of(lifting, i);
-            const double paid = fmax(0.0, fmax(cost->dissipated, cost->lost));
-            lifting->again[i] = !cost->given && !(cost->lift <= paid + round_off * cost->size);
+            const double debt = cost->given || cost->open ? 0.0 : cost->lift - find_paid(cost);
+            const double motion = lifting->step->lifted != NULL ? 0.5 * cost->kinetic : 0.0;
+            lifting->again[i] = !(debt <= motion);
+            slowed[i] = debt > 0.0 && debt <= motion;
             any = any || lifting->again[i];
         }
     }
@@ -222,14 +259,15 @@ static bool find_debtors(const Lifting *lifting) {
 }
 
 FilStatus fil_world_lift(FilWorld *world, const FilWorldTry *step, const double *energies,
-                         const bool *failed, FilError *error) {
+                         const bool *failed, bool *slowed, FilError *error) {
     Lifting lifting = {.world = world, .step = step, .before = energies, .part = 1.0};
     FIL_TRY(reserve_lifting(&lifting, error));
     find_groups(&lifting, failed);
     add_contacts(&lifting);
+    find_open(&lifting);
     fil_parallel_ranges(world->body_count, 8, world->threads, begin_range, &lifting);
     add_losses(&lifting);
-    for (int k = 0; k <= MAX_CUTS && find_debtors(&lifting); k++) {
+    for (int k = 0; k <= MAX_CUTS && find_debtors(&lifting, slowed); k++) {
         lifting.part = k < MAX_CUTS ? 0.25 : 0.0;
         fil_parallel_ranges(world->body_count, 8, world->threads, move_range, &lifting);
     }
@@ -242,34 +280,11 @@ FilStatus fil_world_lift(FilWorld *world, const FilWorldTry *step, const double 
 
 // --- joints --------------------------------------------------------------------------------------
 
-static bool is_driven_joint(const FilWorld *world, const FilWorkContact *half) {
-    const int obstacle = half->joint >= 0 ? world->joints[half->joint].obstacle : -1;
-    return obstacle >= 0 && world->obstacles[obstacle].moves;
-}
-
 // Of motion and shape.
 static double own_energy(const FilBody *body) {
     FilRodEnergy e = {0};
     body->table->energy(body->self, &e);
     return e.kinetic + e.bend + e.twist + e.stretch;
-}
-
-static void find_open(const Lifting *lifting) {
-    const FilWorld *world = lifting->world;
-    for (int i = 0; i < world->body_count; i++) {
-        if (fil_groups_has(&lifting->groups, i)) {
-            Cost *cost = cost_of(lifting, i);
-            cost->open =
-                cost->open || fil_world_is_worked_on(world, &world->bodies[i], lifting->step->dt);
-        }
-    }
-    for (int i = 0; i < lifting->step->contact_count; i++) {
-        const FilWorkContact *half = &lifting->step->contacts[i];
-        if (half->kind != FIL_BLOCK_COULOMB && fil_groups_has(&lifting->groups, half->a.body)) {
-            Cost *cost = cost_of(lifting, half->a.body);
-            cost->open = cost->open || is_driven_joint(world, half);
-        }
-    }
 }
 
 FilStatus fil_world_rejoin_paid(FilWorld *world, const FilWorldTry *step, const double *before,
@@ -299,8 +314,7 @@ FilStatus fil_world_rejoin_paid(FilWorld *world, const FilWorldTry *step, const 
     for (int i = 0; i < world->body_count; i++) {
         if (fil_groups_has(&lifting.groups, i)) {
             const Cost *cost = cost_of(&lifting, i);
-            const double paid = fmax(0.0, fmax(cost->dissipated, cost->lost));
-            gained[i] = !cost->open && !(cost->lift <= paid + unseen * cost->size);
+            gained[i] = !cost->open && !(cost->lift <= find_paid(cost) + unseen * cost->size);
         }
     }
     return FIL_OK;

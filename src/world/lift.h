@@ -10,9 +10,10 @@
 FilStatus fil_world_measure(FilWorld *world, double **energies, FilError *error);
 
 /// Move bodies along step->shift after they took the step, but those that `failed`, and enter in
-/// step->lifted, unless NULL, what that added to the energies for nothing.
+/// step->lifted, unless NULL, what that added to the energies for nothing. `slowed` [body_count]
+/// are those whose groups must pay for it with motion; none where step->lifted is NULL.
 FilStatus fil_world_lift(FilWorld *world, const FilWorldTry *step, const double *energies,
-                         const bool *failed, FilError *error);
+                         const bool *failed, bool *slowed, FilError *error);
 
 /// Bring joints together after the step, at whose beginning bodies had the energies
 /// `before`; `gained` [body_count] are those of groups that it gave more energy to than

@@ -236,7 +236,7 @@ typedef struct Moving {
     FilWorld *world;
     const FilWorldTry *step;
     bool last;              // there is no shorter step
-    bool *failed;           // [body_count]
+    bool *failed, *slowed;  // [body_count]
     double *flaws, *unpaid; // [body_count]
 } Moving;
 
@@ -302,6 +302,7 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
                                 FilError *error) {
     Moving moving = {.world = world, .step = step, .last = round->last};
     moving.failed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    moving.slowed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
     moving.flaws = FIL_NEW_ZEROED(&world->scratch, double, (size_t)world->body_count + 1);
     moving.unpaid = FIL_NEW_ZEROED(&world->scratch, double, (size_t)world->body_count + 1);
     if (world->scratch.failed) {
@@ -313,7 +314,9 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
     FIL_TRY(step->shifted || joined ? fil_world_measure(world, &energies, error) : FIL_OK);
     find_unpaid(world, step, moving.unpaid);
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
-    FIL_TRY(step->shifted ? fil_world_lift(world, step, energies, moving.failed, error) : FIL_OK);
+    FIL_TRY(step->shifted
+                ? fil_world_lift(world, step, energies, moving.failed, moving.slowed, error)
+                : FIL_OK);
     const double most = is_short(world, step->dt) ? 1.0 : FIL_ROD_HARMLESS;
     const bool may_hold = round->last && is_swept(world);
     for (int i = 0; i < world->body_count; i++) {
@@ -321,7 +324,7 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
         world->culprit = failed && !round->failed ? i : world->culprit;
         round->failed = round->failed || failed;
         round->violent = round->violent || moving.flaws[i] > most;
-        round->fates.lost[i] = moving.flaws[i] > FIL_ROD_HONEST;
+        round->fates.lost[i] = moving.flaws[i] > FIL_ROD_HONEST || moving.slowed[i];
         round->fates.flawed[i] = moving.flaws[i] > 1.0;
         round->fates.stuck[i] = step->refused[i] || (moving.failed[i] && may_hold);
     }
