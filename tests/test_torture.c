@@ -288,6 +288,12 @@ static const struct {
     {"thin-plate", 0, WORLD(UNCONVERGED), INT32_MAX},
     {"swinging-box", 0, WORLD(UNCONVERGED), INT32_MAX},
     {"stretched-rod", 30, WORLD(UNCONVERGED), INT32_MAX},
+    {"whirling-thread", 0, WORLD(UNCONVERGED), INT32_MAX},
+    {"driven-apart", 0, WORLD(UNCONVERGED), INT32_MAX},
+    {"driven-into-floor", 0, WORLD(UNCONVERGED), INT32_MAX},
+    {"lifted-chain", 0, WORLD(UNCONVERGED), INT32_MAX},
+    {"clamped-cube", 0, 0, INT32_MAX},
+    {"slow-beside-fast", 0, 0, INT32_MAX},
 };
 
 static bool read_file(const char *path) {
