@@ -128,7 +128,7 @@ static FilStatus find_depths(FilWorld *world, FilWorldTry *step, const int *list
 FilStatus fil_world_correct(FilWorld *world, FilWorldTry *step, const FilRows *rows,
                             const int *active, const FilFrictionProblem *problem, FilError *error) {
     int n = problem->block_count;
-    step->shifted = is_needed(world, step, active, n);
+    step->shifted = !step->pressed && is_needed(world, step, active, n);
     if (!step->shifted) {
         return FIL_OK;
     }

@@ -19,7 +19,8 @@
 // What holds a group may itself be what is in the way: ends that are driven apart, or into
 // obstacles, bend a rod wherever it goes, or tear at it. Where something passes even so, or a rod
 // has more energy than anything can have given to it, the group stays where the step began, at
-// rest, its driven ends too: they lag behind, and go on to their places in the next step.
+// rest, its driven ends too: they lag behind, and go on to their places in the next step. Where an
+// obstacle moves through what stays, and nothing else holds it, it goes with the obstacle.
 //
 // What passes then is an obstacle that is driven through a held rod. A group that its momentum and
 // forces would make faster than light is no step at all: it leaves the range of numbers.
@@ -51,6 +52,7 @@ typedef struct Holding {
     FilGroups groups;
     int *met;        // [body_count] an obstacle in the way of a member; -1: none
     bool *stays;     // [body_count] its group does not go on at all
+    int *pusher;     // [body_count] an obstacle that goes through it where it stays; -1: none
     Motion *motions; // [body_count]
     double *impulse; // [most dofs of a body] none
     double *way;     // [most dofs of a body]
@@ -64,6 +66,7 @@ static FilStatus reserve_holding(FilWorld *world, FilWorldTry *step, Holding *ho
     FIL_TRY(fil_groups_begin(world, &holding->groups, error));
     holding->met = FIL_NEW(arena, int, bodies);
     holding->stays = FIL_NEW_ZEROED(arena, bool, bodies);
+    holding->pusher = FIL_NEW(arena, int, bodies);
     holding->motions = FIL_NEW_ZEROED(arena, Motion, bodies);
     holding->impulse = FIL_NEW_ZEROED(arena, double, (size_t)world->dof_count + 1);
     holding->way = FIL_NEW(arena, double, (size_t)world->dof_count + 1);
@@ -72,7 +75,7 @@ static FilStatus reserve_holding(FilWorld *world, FilWorldTry *step, Holding *ho
                         world->body_count);
     }
     for (int i = 0; i < world->body_count; i++) {
-        holding->met[i] = -1;
+        holding->met[i] = holding->pusher[i] = -1;
     }
     return FIL_OK;
 }
@@ -125,17 +128,29 @@ static bool enter_passed(Holding *holding, const FilPassed *passed) {
     return grew;
 }
 
-// Bodies of groups that pass through something even so stay. Returns whether that is news.
+// A body whose group passes through something even so stays, or, where it does, goes with the
+// obstacle that moves through it. Returns whether that is news.
+static bool stop_body(const Holding *holding, int body, int obstacle) {
+    if (!fil_groups_has(&holding->groups, body)) {
+        return false;
+    }
+    const bool pushed = holding->stays[body] && obstacle >= 0 && holding->pusher[body] < 0 &&
+                        holding->world->obstacles[obstacle].moves;
+    const bool news = pushed || !holding->stays[body];
+    holding->pusher[body] = pushed ? obstacle : holding->pusher[body];
+    holding->stays[body] = true;
+    return news;
+}
+
 static bool stop_passing(const Holding *holding, const FilPassed *passed) {
     const FilPiece *pieces = holding->world->pieces;
     bool news = false;
     for (int k = 0; k < passed->count; k++) {
-        for (int side = 0; passed->list[k].went && side < 2; side++) {
-            const int body = pieces[passed->list[k].pair[side]].body;
-            if (fil_groups_has(&holding->groups, body)) {
-                news = news || !holding->stays[body];
-                holding->stays[body] = true;
-            }
+        const FilPiece *a = &pieces[passed->list[k].pair[0]];
+        const FilPiece *b = &pieces[passed->list[k].pair[1]];
+        if (passed->list[k].went) {
+            news = stop_body(holding, a->body, b->obstacle) || news;
+            news = stop_body(holding, b->body, a->obstacle) || news;
         }
     }
     return news;
@@ -256,6 +271,12 @@ static void anchor_groups(const Holding *holding) {
         const FilJoint *joint = &world->joints[i];
         if (!joint->removed && joint->b.body < 0) {
             anchor_to(holding, joint->a.body, joint->obstacle);
+        }
+    }
+    for (int i = 0; i < world->body_count; i++) {
+        if (holding->pusher[i] >= 0 && !motion_of(holding, i)->anchored) {
+            anchor_to(holding, i, holding->pusher[i]);
+            motion_of(holding, i)->stays = false;
         }
     }
     for (int i = 0; i < world->body_count; i++) {

@@ -560,6 +560,14 @@ static FilStatus balance_round(FilWorld *world, FilWorldTry *step, const FilPose
                                          : FIL_OK;
 }
 
+// Whether what passed may have been moved through something because it overlaps: the last try
+// leaves overlaps as they are, before anything is held.
+static bool stays_pressed(FilWorldTry *step, const Round *round) {
+    step->pressed = round->last && !round->mended && !round->failed && !round->woken &&
+                    round->passed.missed > 0 && step->shifted;
+    return step->pressed;
+}
+
 // Mend what a round did, if it can be: the states are taken back then, as they are where the round
 // cannot stand.
 static FilStatus judge_round(FilWorld *world, FilWorldTry *step, const FilPose *poses, Round *round,
@@ -571,6 +579,7 @@ static FilStatus judge_round(FilWorld *world, FilWorldTry *step, const FilPose *
     if (round->mended) {
         FIL_TRY(add_passed(world, step, poses, round, info, error));
     }
+    round->mended = round->mended || stays_pressed(step, round);
     if (!round->mended && !round->woken && !round->failed && (!round->violent || last) &&
         round->passed.deep > 0) {
         double start = fil_seconds();

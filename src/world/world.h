@@ -260,6 +260,7 @@ typedef struct FilWorldTry {
     double *push;            // [dof_count] N s: generalised impulses
     double *shift;           // [dof_count] m: correction of the configuration
     bool shifted;            // there is one
+    bool pressed;            // there shall be none
     bool *refused;           // [body_count] it has no velocities: it takes no part, and is held
     double *depth;           // [body_count + 1] m: how deep a body overlaps, if there is one
     double *states;          // of all bodies at the start of the step
