@@ -16,7 +16,6 @@
 #include "math/band.h"
 #include "math/rotation.h"
 #include "math/vec3.h"
-#include "math/vector.h"
 
 static const double round_off = 1e-12;       // of the energies: what may be too much
 static const double tolerance = 1e-11;       // and what a step may gain
@@ -580,57 +579,45 @@ double fil_corde_kinetic(const FilRod *rod) {
     return 0.5 * product(corde, corde->v, corde->v);
 }
 
-// --- the last resort -----------------------------------------------------------------------------
+// --- the last resort: see fil_nodal_drift() ------------------------------------------------------
 
-// The velocity of the end of a step for a rod as one piece, with the impulses of loads and drag; a
-// free one that would go farther away than its shape can be told stays where it is.
-static void find_drift(const FilRod *rod, double dt, const FilTwistPair *target, double out[3]) {
+// What is known of a rod before it drifts; its momentum is about its centre.
+typedef struct Start {
+    double kinetic, elastic, mass;
+    FilTwistPair momentum;
+} Start;
+
+static Start measure_start(FilRod *rod) {
     const FilCorde *corde = rod->data;
-    double inertia = 0.0, to[3];
-    if (!is_free(rod)) {
-        if (!fil_rod_find_way(rod, rod->state[0], dt, out)) {
-            memset(out, 0, 3 * sizeof *out);
-        }
-        return;
-    }
-    fil_copy3(target->linear, out);
+    FilBulk bulk;
+    Start start = {.kinetic = fil_corde_kinetic(rod), .elastic = fil_corde_elastic(rod)};
+    find_centre(rod, corde->r, &bulk);
+    start.mass = bulk.mass;
     for (int b = corde->first; b <= corde->last; b++) {
-        if (b % 2 == 1) {
-            fil_add3(-dt, corde->load + 3 * (size_t)b, out);
-            inertia += corde->inertia[b] + dt * corde->drag[b];
-        }
+        add_block(&bulk, corde->r, b, corde->inertia[b], corde->v + 3 * (size_t)b, &start.momentum);
+    }
+    return start;
+}
+
+static void find_drift(const FilRod *rod, double dt, const Start *start, double out[3]) {
+    const FilCorde *corde = rod->data;
+    double inertia = start->mass, to[3];
+    fil_copy3(start->momentum.linear, out);
+    for (int b = 1; b <= corde->last; b += 2) {
+        fil_add3(-dt, corde->load + 3 * (size_t)b, out);
+        inertia += dt * corde->drag[b];
     }
     for (int k = 0; k < 3; k++) {
         out[k] /= inertia;
     }
     fil_copy3(corde->r, to);
     fil_add3(dt, out, to);
-    if (fil_all_finite(out, 3) && !fil_rod_is_resolved(rod, to)) {
+    if (isfinite(fil_dot3(out, out)) && !fil_rod_is_resolved(rod, to)) {
         memset(out, 0, 3 * sizeof *out);
     }
 }
 
-// A rod at rest gets the angular momentum that it had, or as much of it as there is energy for,
-// without round-off in the linear one.
-static void spin_on(const FilRod *rod, const FilTwistPair *target, double most, double noise) {
-    const FilCorde *corde = rod->data;
-    FilBulk bulk;
-    FilTwistPair spin = {{0.0}, {0.0}};
-    fil_copy3(target->angular, spin.angular);
-    measure_bulk(rod, &bulk);
-    mend_momentum(rod, &bulk, &spin);
-    const double own = 0.5 * product(corde, corde->v, corde->v);
-    if (own > most + noise) {
-        scale_free(corde, sqrt(fmax(0.0, most) / own));
-    }
-}
-
-// Whether the rod that was moved is strained by no more than round-off does.
-static bool keeps_shape(const FilRod *rod, double kinetic, double elastic) {
-    return fil_corde_elastic(rod) <= elastic + tolerance * (kinetic + elastic) + find_noise(rod);
-}
-
-// The blocks move with this velocity, those that are held with what holds them.
+// All blocks move with this velocity, those that are held with what holds them.
 static void move_as_one(FilRod *rod, double dt, const double velocity[3]) {
     const FilCorde *corde = rod->data;
     memset(corde->shift, 0, sizeof(double) * 3 * (size_t)fil_corde_block_count(rod));
@@ -642,36 +629,66 @@ static void move_as_one(FilRod *rod, double dt, const double velocity[3]) {
     fil_corde_forget(rod);
 }
 
-// As fil_nodal_drift().
+static double find_budget(FilRod *rod, double dt, const Start *start, const double velocity[3]) {
+    const FilCorde *corde = rod->data;
+    double sum = start->kinetic - 0.5 * start->mass * fil_dot3(velocity, velocity);
+    for (int b = 1; b <= corde->last; b += 2) {
+        sum -= dt * fil_dot3(velocity, corde->load + 3 * (size_t)b);
+    }
+    return sum + start->elastic - fil_corde_elastic(rod);
+}
+
+static void spin_on(const FilRod *rod, const Start *start, double most) {
+    const FilCorde *corde = rod->data;
+    FilBulk bulk;
+    FilTwistPair spin = {{0.0}, {0.0}};
+    fil_copy3(start->momentum.angular, spin.angular);
+    measure_bulk(rod, &bulk);
+    mend_momentum(rod, &bulk, &spin);
+    const double own = 0.5 * product(corde, corde->v, corde->v);
+    if (own > most + exact * start->kinetic) {
+        scale_free(corde, sqrt(fmax(0.0, most) / own));
+    }
+}
+
+static void drift_free(FilRod *rod, double dt, const Start *start, double velocity[3]) {
+    const FilCorde *corde = rod->data;
+    const size_t blocks = (size_t)fil_corde_block_count(rod);
+    find_drift(rod, dt, start, velocity);
+    move_as_one(rod, dt, velocity);
+    double most = find_budget(rod, dt, start, velocity);
+    const double noise = find_noise(rod) + exact * start->kinetic;
+    if (!(most >= -noise) && isfinite(fil_dot3(velocity, velocity))) {
+        memset(velocity, 0, 3 * sizeof *velocity);
+        memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
+        fil_corde_forget(rod);
+        most = start->kinetic;
+    }
+    memset(corde->v, 0, sizeof(double) * 3 * blocks);
+    spin_on(rod, start, most);
+}
+
 void fil_corde_drift(FilRod *rod, double dt) {
     FilCorde *corde = rod->data;
     const int blocks = fil_corde_block_count(rod);
-    const double kinetic = fil_corde_kinetic(rod), elastic = fil_corde_elastic(rod);
-    FilTwistPair target = {{0.0}, {0.0}};
-    FilBulk start;
+    const Start start = measure_start(rod);
     double velocity[3];
-    find_centre(rod, corde->r, &start);
-    for (int b = corde->first; b <= corde->last; b++) {
-        add_block(&start, corde->r, b, corde->inertia[b], corde->v + 3 * (size_t)b, &target);
-    }
     memset(corde->load, 0, sizeof(double) * 3 * (size_t)blocks);
     fil_corde_add_loads(rod, corde->load);
-    find_drift(rod, dt, &target, velocity);
-    move_as_one(rod, dt, velocity);
-    if (is_free(rod) && fil_all_finite(velocity, 3) && !keeps_shape(rod, kinetic, elastic)) {
-        memset(velocity, 0, sizeof velocity);
-        memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
-        fil_corde_forget(rod);
-    }
-    memset(corde->v, 0, sizeof(double) * 3 * (size_t)blocks);
     if (is_free(rod)) {
-        const double own = 0.5 * fil_dot3(target.linear, target.linear) / start.mass;
-        spin_on(rod, &target, kinetic - own, exact * kinetic);
+        drift_free(rod, dt, &start, velocity);
+    } else {
+        if (!fil_rod_find_way(rod, rod->state[0], dt, velocity)) {
+            memset(velocity, 0, sizeof velocity);
+        }
+        move_as_one(rod, dt, velocity);
+        memset(corde->v, 0, sizeof(double) * 3 * (size_t)blocks);
     }
     add_velocity(corde, 1.0, velocity);
     for (int k = 0; k < 3 * blocks; k++) {
         corde->v[k] = is_free_block(corde, k / 3) ? corde->v[k] : corde->shift[k] / dt;
     }
     corde->flaw = 1.0;
-    rod->state[0] += dt;
+    // what has no energy in doubles is refused
+    rod->state[0] = isfinite(fil_dot3(velocity, velocity)) ? rod->state[0] + dt : (double)NAN;
 }

@@ -25,7 +25,6 @@
 #include <string.h>
 
 #include "math/vec3.h"
-#include "math/vector.h"
 #include "nodal.h"
 #include "turning.h"
 
@@ -490,10 +489,10 @@ double fil_nodal_recover(FilRod *rod, double dt, FilShape *end, FilNodalStart *s
 // --- the last resort -----------------------------------------------------------------------------
 
 // The velocity of the end of a step for a free rod as one piece, with the impulses of loads and
-// drag.
+// drag. One that would go farther away than its shape can be told stays where it is.
 static void find_drift(const FilRod *rod, double dt, const FilNodalStart *start, double out[3]) {
     const FilNodal *nodal = rod->data;
-    double inertia = start->mass;
+    double inertia = start->mass, to[3];
     fil_copy3(start->linear, out);
     for (int i = 0; i <= nodal->edge_count; i++) {
         fil_add3(dt, node_of(nodal, nodal->load, i), out);
@@ -502,48 +501,9 @@ static void find_drift(const FilRod *rod, double dt, const FilNodalStart *start,
     for (int k = 0; k < 3; k++) {
         out[k] /= inertia;
     }
-}
-
-// The rod, all of which goes with this velocity, gets the angular momentum that it had, or as much
-// of it as there is energy for: about the axis of a straight rod that is round-off.
-static void spin_on(const FilRod *rod, const FilShape *end, const FilNodalStart *start,
-                    const double velocity[3]) {
-    const FilNodal *nodal = rod->data;
-    FilBulk bulk;
-    FilTwistPair motion, spin = {{0.0}, {0.0}};
-    double left[3] = {0.0};
-    fil_copy3(start->momentum.angular, spin.angular);
-    measure_bulk(rod, end, &bulk);
-    fil_bulk_motion(&bulk, &spin, &motion);
-    add_velocity(nodal, -1.0, velocity);
-    add_motion(rod, &bulk, end, &motion, 1.0);
-    for (int i = 0; i <= nodal->edge_count; i++) { // round-off of a fast spin
-        fil_add3(-nodal->mass[i] / start->mass, node_of(nodal, nodal->v, i), left);
-    }
-    add_velocity(nodal, 1.0, left);
-    const double most = start->kinetic - 0.5 * fil_dot3(start->linear, start->linear) / start->mass;
-    const double own = 0.5 * product(nodal, nodal->v, nodal->v);
-    if (own > most + exact * start->kinetic) {
-        scale_free(rod, rod->state[0], sqrt(fmax(0.0, most) / own));
-    }
-    add_velocity(nodal, 1.0, velocity);
-}
-
-// How fast the rod goes as one piece. A free one that would go farther away than its shape can be
-// told stays where it is.
-static void find_velocity(const FilRod *rod, double dt, const FilNodalStart *start, double out[3]) {
-    const FilNodal *nodal = rod->data;
-    double to[3];
-    if (!is_free(rod)) {
-        if (!fil_rod_find_way(rod, rod->state[0], dt, out)) {
-            memset(out, 0, 3 * sizeof *out);
-        }
-        return;
-    }
-    find_drift(rod, dt, start, out);
     fil_copy3(nodal->start.x, to);
     fil_add3(dt, out, to);
-    if (fil_all_finite(out, 3) && !fil_rod_is_resolved(rod, to)) {
+    if (isfinite(fil_dot3(out, out)) && !fil_rod_is_resolved(rod, to)) {
         memset(out, 0, 3 * sizeof *out);
     }
 }
@@ -563,12 +523,53 @@ static void move_shape(const FilRod *rod, double dt, const double velocity[3]) {
     fil_nodal_place(rod, rod->state[0] + dt, &nodal->start, &end);
 }
 
-// Whether the shape that was moved strains the rod by no more than round-off does.
-static bool keeps_shape(const FilRod *rod, const FilNodalStart *start) {
+// What there is for the spin of a free rod that was moved: below 0 where round-off of its places
+// strains it by more than there is energy for.
+static double find_budget(const FilRod *rod, double dt, const FilNodalStart *start,
+                          const double velocity[3]) {
     const FilNodal *nodal = rod->data;
-    const double noise = fil_rod_strain_noise(rod, nodal->trial.x);
-    return find_elastic(nodal, &nodal->trial) <=
-           start->elastic + tolerance * (start->kinetic + start->elastic) + noise;
+    double sum = start->kinetic - 0.5 * start->mass * fil_dot3(velocity, velocity);
+    for (int i = 0; i <= nodal->edge_count; i++) {
+        sum += dt * fil_dot3(velocity, node_of(nodal, nodal->load, i));
+    }
+    return sum + start->elastic - find_elastic(nodal, &nodal->trial);
+}
+
+// The rod, at rest, gets the angular momentum that it had, or as much of it as there is energy for:
+// about the axis of a straight rod that is round-off.
+static void spin_on(const FilRod *rod, const FilNodalStart *start, double most) {
+    const FilNodal *nodal = rod->data;
+    FilBulk bulk;
+    FilTwistPair motion, spin = {{0.0}, {0.0}};
+    double left[3] = {0.0};
+    fil_copy3(start->momentum.angular, spin.angular);
+    measure_bulk(rod, &nodal->trial, &bulk);
+    fil_bulk_motion(&bulk, &spin, &motion);
+    add_motion(rod, &bulk, &nodal->trial, &motion, 1.0);
+    for (int i = 0; i <= nodal->edge_count; i++) { // round-off of a fast spin
+        fil_add3(-nodal->mass[i] / start->mass, node_of(nodal, nodal->v, i), left);
+    }
+    add_velocity(nodal, 1.0, left);
+    const double own = 0.5 * product(nodal, nodal->v, nodal->v);
+    if (own > most + exact * start->kinetic) {
+        scale_free(rod, rod->state[0], sqrt(fmax(0.0, most) / own));
+    }
+}
+
+static void drift_free(const FilRod *rod, double dt, const FilNodalStart *start,
+                       double velocity[3]) {
+    const FilNodal *nodal = rod->data;
+    FilShape end = nodal->trial;
+    find_drift(rod, dt, start, velocity);
+    move_shape(rod, dt, velocity);
+    double most = find_budget(rod, dt, start, velocity);
+    const double noise = fil_rod_strain_noise(rod, end.x) + exact * start->kinetic;
+    if (!(most >= -noise) && isfinite(fil_dot3(velocity, velocity))) {
+        memset(velocity, 0, 3 * sizeof *velocity);
+        fil_nodal_copy(nodal, &nodal->start, &end);
+        most = start->kinetic;
+    }
+    spin_on(rod, start, most);
 }
 
 // As one piece, without turning. Of a free rod the centre takes an implicit step, and what the rod
@@ -577,25 +578,24 @@ static bool keeps_shape(const FilRod *rod, const FilNodalStart *start) {
 // with what holds it, and stands still where that turns or goes apart.
 void fil_nodal_drift(FilRod *rod, double dt) {
     FilNodal *nodal = rod->data;
-    FilShape *end = &nodal->trial;
     FilNodalStart start;
     double velocity[3];
     memset(nodal->load, 0, sizeof(double) * (size_t)nodal->full_count);
     fil_nodal_add_loads(rod, nodal->load);
     fil_nodal_measure(rod, &start);
-    find_velocity(rod, dt, &start, velocity);
-    move_shape(rod, dt, velocity);
-    if (is_free(rod) && fil_all_finite(velocity, 3) && !keeps_shape(rod, &start)) {
-        memset(velocity, 0, sizeof velocity);
-        fil_nodal_copy(nodal, &nodal->start, end);
-    }
     memset(nodal->v, 0, sizeof(double) * (size_t)nodal->full_count);
-    add_velocity(nodal, 1.0, velocity);
     if (is_free(rod)) {
-        spin_on(rod, end, &start, velocity);
+        drift_free(rod, dt, &start, velocity);
+    } else {
+        if (!fil_rod_find_way(rod, rod->state[0], dt, velocity)) {
+            memset(velocity, 0, sizeof velocity);
+        }
+        move_shape(rod, dt, velocity);
     }
+    add_velocity(nodal, 1.0, velocity);
     nodal->flaw = 1.0;
-    fil_nodal_copy(nodal, end, &nodal->start);
+    fil_nodal_copy(nodal, &nodal->trial, &nodal->start);
     fil_nodal_store(nodal);
-    rod->state[0] += dt;
+    // what has no energy in doubles is refused
+    rod->state[0] = isfinite(fil_dot3(velocity, velocity)) ? rod->state[0] + dt : (double)NAN;
 }
