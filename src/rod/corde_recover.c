@@ -657,7 +657,8 @@ static void drift_free(FilRod *rod, double dt, const Start *start, double veloci
     find_drift(rod, dt, start, velocity);
     move_as_one(rod, dt, velocity);
     double most = find_budget(rod, dt, start, velocity);
-    const double noise = find_noise(rod) + exact * start->kinetic;
+    const double strain = find_noise(rod);
+    const double noise = strain + 2.0 * sqrt(strain * start->elastic) + exact * start->kinetic;
     if (!(most >= -noise) && isfinite(fil_dot3(velocity, velocity))) {
         memset(velocity, 0, 3 * sizeof *velocity);
         memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);

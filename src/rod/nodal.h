@@ -205,7 +205,8 @@ void fil_nodal_lean(const FilRod *rod, double dt);
 /// Before nodal->v is that of the end; the end is nodal->trial.
 void fil_nodal_measure(const FilRod *rod, FilNodalStart *start);
 /// nodal->v, the mean velocity of the step, becomes that of its end, and the centre of a rod that
-/// is free goes where its momentum leads. Returns what FilRodTable.flaw returns.
+/// is free goes where its momentum leads. Returns what FilRodTable.flaw returns, NaN
+/// where there is no energy in doubles.
 double fil_nodal_recover(FilRod *rod, double dt, FilShape *end, FilNodalStart *start);
 
 /// Half-bandwidth: 10 or 8.

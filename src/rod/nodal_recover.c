@@ -483,7 +483,7 @@ double fil_nodal_recover(FilRod *rod, double dt, FilShape *end, FilNodalStart *s
     }
     const bool stands =
         much <= (known ? tolerance : driven_tolerance) * scale && fil_rod_is_resolved(rod, end->x);
-    return stands ? flaw : 2.0;
+    return !isfinite(scale) ? (double)NAN : stands ? flaw : 2.0;
 }
 
 // --- the last resort -----------------------------------------------------------------------------
@@ -563,7 +563,8 @@ static void drift_free(const FilRod *rod, double dt, const FilNodalStart *start,
     find_drift(rod, dt, start, velocity);
     move_shape(rod, dt, velocity);
     double most = find_budget(rod, dt, start, velocity);
-    const double noise = fil_rod_strain_noise(rod, end.x) + exact * start->kinetic;
+    const double strain = fil_rod_strain_noise(rod, end.x);
+    const double noise = strain + 2.0 * sqrt(strain * start->elastic) + exact * start->kinetic;
     if (!(most >= -noise) && isfinite(fil_dot3(velocity, velocity))) {
         memset(velocity, 0, 3 * sizeof *velocity);
         fil_nodal_copy(nodal, &nodal->start, &end);

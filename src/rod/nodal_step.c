@@ -432,5 +432,5 @@ void fil_nodal_advance(FilRod *rod, double dt, const double *velocity) {
     nodal->flaw = fil_nodal_recover(rod, dt, end, &start);
     fil_nodal_copy(nodal, end, &nodal->start);
     fil_nodal_store(nodal);
-    rod->state[0] += dt;
+    rod->state[0] += isnan(nodal->flaw) ? nodal->flaw : dt; // it is refused
 }
