@@ -646,7 +646,7 @@ static void spin_on(const FilRod *rod, const Start *start, double most) {
     measure_bulk(rod, &bulk);
     mend_momentum(rod, &bulk, &spin);
     const double own = 0.5 * product(corde, corde->v, corde->v);
-    if (own > most + exact * start->kinetic) {
+    if (own > fmax(0.0, most) + exact * start->kinetic) {
         scale_free(corde, sqrt(fmax(0.0, most) / own));
     }
 }

@@ -33,7 +33,6 @@ static const double tolerance = 2e-12;       // and what a step may gain
 static const double driven_tolerance = 1e-3; // the same, where the work is known less well
 static const double at_rest = 1e-13;         // of forces times length: what round-off does at rest
 static const double exact = 1e-14;           // as good as it gets: of the way of a centre, energy
-static const double near = 1e-6;             // and what solving leaves open
 static const double most_off = 6e-10;        // of momenta
 static const double dishonest = 2.0 * FIL_ROD_HONEST; // flaw of a step without its momentum
 
@@ -301,7 +300,7 @@ static void mend_momentum(const FilRod *rod, const FilBulk *bulk, const FilShape
     }
 }
 
-// The centre of a free rod goes where its momentum leads, if it nearly did.
+// The centre of a free rod goes where its momentum leads, however exactly it was solved for.
 static void mend_place(const FilRod *rod, double dt, const FilNodalStart *start, FilShape *end) {
     const FilNodal *nodal = rod->data;
     double way[3] = {0.0}, left[3];
@@ -314,7 +313,7 @@ static void mend_place(const FilRod *rod, double dt, const FilNodalStart *start,
         fil_add3(-nodal->mass[i] / start->mass, gone, left);
     }
     const double off = fil_norm3(left), size = fil_norm3(way);
-    if (off <= exact * size || off > near * size) {
+    if (off <= exact * size) {
         return;
     }
     for (int i = 0; i <= nodal->edge_count; i++) {
@@ -551,7 +550,7 @@ static void spin_on(const FilRod *rod, const FilNodalStart *start, double most) 
     }
     add_velocity(nodal, 1.0, left);
     const double own = 0.5 * product(nodal, nodal->v, nodal->v);
-    if (own > most + exact * start->kinetic) {
+    if (own > fmax(0.0, most) + exact * start->kinetic) {
         scale_free(rod, rod->state[0], sqrt(fmax(0.0, most) / own));
     }
 }
