@@ -568,7 +568,8 @@ double fil_corde_recover(FilRod *rod, double dt, const double *velocity, double 
     }
     const bool stands = much <= (known ? tolerance : driven_tolerance) * scale &&
                         fil_rod_is_resolved(rod, corde->r);
-    if (!stands && rod->push == NULL && kinetic + own + elastic + fabs(work) <= find_noise(rod)) {
+    const bool still = kinetic + own + elastic + fabs(work) <= find_noise(rod);
+    if (!stands && still && known && rod->push == NULL) {
         return stay_at_rest(rod, dt);
     }
     return stands ? flaw : 2.0;
