@@ -27,7 +27,7 @@
     X(coupling, 3 * m) /* recursive.c           */ \
     X(tension, 1)      /* reduced_tension.c     */ \
     X(pivot, 6)                                    \
-    X(passed, m) /* scratch of the solves       */
+    X(passed, m) /* scratch of the solves, and of measures */
 
 // Valid within the call that made a pass: small rods share one place for them, which stays in the
 // processor's cache while thousands of rods go by.
@@ -48,11 +48,12 @@
 #define FIL_REDUCED_PIVOT 1e-15 // relative: what round-off may bring a pivot to
 
 // A rod as a whole: energies (J), momentum and what gravity and loads do to it (force, then moment
-// about the root, which is at `about`).
+// about the root, which is at `about`). `arm` leads from there to the centre: the difference of the
+// two places would lose digits far away from the origin.
 typedef struct FilReducedWhole {
     double kinetic, elastic, potential;
     double pull; // N: sizes of all forces
-    double about[3];
+    double about[3], arm[3];
     double momentum[2][3], force[2][3];
     FilBulk bulk;
     bool sane;

@@ -43,14 +43,27 @@ bool fil_reduced_is_free(const FilRod *rod) {
            rod->drag == 0.0;
 }
 
-// I += that of element i about the centre of the bulk.
-static void add_inertia(const FilReduced *data, size_t i, FilBulk *bulk) {
+// From the root to the start of element i, m. Those of parents are known.
+static double *find_arm(const FilReduced *data, size_t i) {
+    const size_t m = (size_t)data->d + 3;
+    double *arm = data->passed + m * i;
+    memset(arm, 0, 3 * sizeof *arm);
+    if (data->parent[i] >= 0) {
+        const size_t p = (size_t)data->parent[i];
+        fil_apply3(data->frame + 9 * p, data->end_place + 3 * p, arm);
+        fil_add3(1.0, data->passed + m * p, arm);
+    }
+    return arm;
+}
+
+// I += that of element i about the centre.
+static void add_inertia(const FilReduced *data, size_t i, const double centre[3], FilBulk *bulk) {
     const double *I = data->ww + 6 * i, *frame = data->frame + 9 * i, m = data->mass[i];
     const double full[9] = {I[0], I[1], I[2], I[1], I[3], I[4], I[2], I[4], I[5]};
     double half[9], s[3], arm[3];
     fil_multiply3(frame, full, half);
     fil_apply3(frame, data->moment + 3 * i, s);
-    fil_subtract3(data->place + 3 * i, bulk->centre, arm);
+    fil_subtract3(data->passed + ((size_t)data->d + 3) * i, centre, arm);
     const double far = m * fil_dot3(arm, arm) + 2.0 * fil_dot3(arm, s);
     for (int r = 0; r < 3; r++) {
         for (int c = 0; c < 3; c++) {
@@ -65,7 +78,9 @@ static void add_element(const FilRod *rod, size_t i, FilReducedWhole *whole) {
     const FilReduced *data = fil_reduced(rod);
     const size_t d = (size_t)data->d;
     const double *h = data->h + (6 + d) * i, *motion = data->motion + 6 * i;
-    double centre[3], arm[3], linear[3], angular[3], work = 0.0;
+    static const double root[3] = {0.0, 0.0, 0.0};
+    const double *arm = find_arm(data, i);
+    double centre[3], linear[3], angular[3], work = 0.0;
     FilRodEnergy elastic = {0};
     for (size_t k = 0; k < 6; k++) {
         work += h[k] * motion[k];
@@ -75,13 +90,12 @@ static void add_element(const FilRod *rod, size_t i, FilReducedWhole *whole) {
     }
     whole->kinetic += 0.5 * work;
     fil_apply3(data->frame + 9 * i, data->moment + 3 * i, centre);
-    fil_subtract3(data->place + 3 * i, data->root_place, arm);
     fil_add3(data->mass[i], arm, centre);
     fil_add3(1.0, centre, whole->bulk.centre);
     whole->bulk.mass += data->mass[i];
     fil_apply3(data->frame + 9 * i, h, linear);
     fil_apply3(data->frame + 9 * i, h + 3, angular);
-    fil_rod_add_wrench(data->root_place, data->place + 3 * i, linear, angular, whole->momentum);
+    fil_rod_add_wrench(root, arm, linear, angular, whole->momentum);
     fil_reduced_add_elastic(rod, (int)i, &elastic);
     whole->elastic += elastic.bend + elastic.twist;
 }
@@ -117,13 +131,14 @@ void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole) {
     whole->potential -= fil_dot3(rod->gravity, bulk->centre);
     whole->pull = fil_norm3(weight);
     for (int c = 0; c < 3; c++) {
-        bulk->centre[c] = data->root_place[c] + bulk->centre[c] / bulk->mass;
+        whole->arm[c] = bulk->centre[c] / bulk->mass;
+        bulk->centre[c] = data->root_place[c] + whole->arm[c];
     }
     fil_rod_add_wrench(data->root_place, bulk->centre, weight, none, whole->force);
     const bool driven = rod->root_end.motion != NULL || rod->tip_end.motion != NULL;
     for (size_t i = 0; i < (size_t)rod->element_count; i++) {
         if (driven || fil_reduced_is_free(rod)) { // nobody else asks for it
-            add_inertia(data, i, bulk);
+            add_inertia(data, i, whole->arm, bulk);
         }
     }
     add_loads(rod, whole);
@@ -133,9 +148,9 @@ void fil_reduced_measure(const FilRod *rod, FilReducedWhole *whole) {
 
 // --- what is driven ------------------------------------------------------------------------------
 
-// A rigid motion: how fast the place `at` moves, and the spin.
+// A rigid motion: how fast the place `at` moves, and the spin; the root is seen from there.
 typedef struct Motion {
-    double at[3], u[3], w[3];
+    double at[3], root[3], u[3], w[3];
     bool any;
 } Motion;
 
@@ -157,6 +172,7 @@ static void find_end_motion(const FilRod *rod, const FilRodEnd *end, double dt, 
     }
     fil_rotation_log(Q, turn);
     fil_copy3(to.position, motion->at);
+    fil_subtract3(fil_reduced(rod)->root_place, motion->at, motion->root);
     for (int c = 0; c < 3; c++) {
         motion->u[c] = (to.position[c] - from.position[c]) / dt;
         motion->w[c] = end->kind == FIL_END_PINNED ? 0.0 : turn[c] / dt;
@@ -223,7 +239,8 @@ static double find_torque_work(const FilRod *rod, double dt) {
 
 // The rates of the root that a rigid motion has: those that are not held.
 static void find_root_motion(const FilReduced *data, const Motion *motion, double rates[6]) {
-    velocity_at(motion, data->root_place, rates);
+    fil_cross3(motion->w, motion->root, rates);
+    fil_add3(1.0, motion->u, rates);
     fil_copy3(motion->w, rates + 3);
     for (int c = 0; data->root == 3 && c < 3; c++) {
         rates[3 + c] = 0.0; // a pinned root hands no spin on
@@ -267,12 +284,11 @@ static void mend_place(FilRod *rod, double dt, const FilReducedWhole *start, Fil
 
 // Momentum, the angular one about the centre.
 static void find_momentum(const FilReducedWhole *whole, FilTwistPair *momentum) {
-    double way[3], cross[3];
-    fil_subtract3(whole->about, whole->bulk.centre, way);
-    fil_cross3(way, whole->momentum[0], cross);
+    double cross[3];
+    fil_cross3(whole->arm, whole->momentum[0], cross);
     fil_copy3(whole->momentum[0], momentum->linear);
     fil_copy3(whole->momentum[1], momentum->angular);
-    fil_add3(1.0, cross, momentum->angular);
+    fil_add3(-1.0, cross, momentum->angular);
 }
 
 static void turn_vector(const double Q[9], double x[3]) {
@@ -286,10 +302,9 @@ static void turn_about_centre(FilRod *rod, const double turn[3], FilReducedWhole
     FilReduced *data = fil_reduced(rod);
     double Q[9], half[9], whole[9];
     fil_rotation_exp(turn, Q);
-    fil_subtract3(end->about, end->bulk.centre, end->about);
-    turn_vector(Q, end->about);
-    end->potential = fil_dot3(end->force[0], end->about); // gravity alone, seen from the root
-    fil_add3(1.0, end->bulk.centre, end->about);
+    turn_vector(Q, end->arm);
+    end->potential = -fil_dot3(end->force[0], end->arm); // gravity alone, seen from the root
+    fil_subtract3(end->bulk.centre, end->arm, end->about);
     fil_copy3(end->about, data->root_place);
     fil_multiply3(Q, data->root_turn, whole);
     memcpy(data->root_turn, whole, sizeof whole);
@@ -341,6 +356,8 @@ static void mend_momentum(FilRod *rod, const FilReducedWhole *start, double dt,
     *motion = (Motion){.any = true};
     fil_copy3(end->bulk.centre, mend.at);
     fil_copy3(end->bulk.centre, motion->at);
+    fil_add3(-1.0, end->arm, mend.root);
+    fil_add3(-1.0, end->arm, motion->root);
     fil_copy3(more.linear, mend.u);
     fil_copy3(more.angular, mend.w);
     fil_copy3(whole.linear, motion->u);
@@ -352,9 +369,8 @@ static void mend_momentum(FilRod *rod, const FilReducedWhole *start, double dt,
     }
     end->kinetic += power(&mend, end->about, end->momentum[0]);
     end->kinetic += find_rigid_energy(&end->bulk, &mend);
-    double way[3], cross[3];
-    fil_subtract3(end->bulk.centre, end->about, way);
-    fil_cross3(way, off.linear, cross);
+    double cross[3];
+    fil_cross3(end->arm, off.linear, cross);
     fil_add3(1.0, off.linear, end->momentum[0]);
     fil_add3(1.0, off.angular, end->momentum[1]);
     fil_add3(1.0, cross, end->momentum[1]);
