@@ -32,9 +32,10 @@ static const double at_rest = 1e-13;    // of forces times length: what round-of
 static const double most_turning = 0.1; // of its energy: what a free rod may lose of its turning
 static const double told = 1.2 * FIL_ROD_HONEST; // and what that counts as at least
 enum { MAX_TURNS = 6 };
-static const double most_aside = 0.1;   // of how far a free rod turns: see turn_to_pay()
-static const double most_excess = 1e-3; // of its energy
-static const double together = 1e-9;    // of its speed: how much an end may differ from a motion
+static const double most_aside = 0.1;    // of how far a free rod turns: see turn_to_pay()
+static const double most_mended = 100.0; // times its energy: beyond, sums have lost digits
+static const double most_excess = 1e-3;  // of its energy
+static const double together = 1e-9;     // of its speed: how much an end may differ from a motion
 
 // --- the rod as a whole --------------------------------------------------------------------------
 
@@ -470,12 +471,16 @@ double fil_reduced_recover(FilRod *rod, double dt, double part, double pushed,
                mended = fil_reduced_is_free(rod) && rod->push == NULL;
     double way[3];
     if (mended) {
+        const double before = end->kinetic;
         mend_place(rod, dt, start, end);
         if (rod->load_count == 0) {
             mend_turn(rod, dt, start, end);
         }
         mend_momentum(rod, start, dt, end, &motion);
         data->stale = true;
+        if (before > most_mended * (end->kinetic + end->elastic)) {
+            fil_reduced_measure(rod, end);
+        }
     }
     fil_subtract3(end->about, start->about, way);
     const double fall = fil_dot3(end->force[0], way);
