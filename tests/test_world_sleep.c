@@ -438,7 +438,7 @@ static void bad_states_of_sleep_are_refused(void) {
     FilWorld *world = stack(1e-6);
     (void)take_steps(world, 80);
     Snapshot shot = look_at(world);
-    int64_t at = 5 + 13 * CUBES; // of the first body's sleep
+    int64_t at = 6 + 13 * CUBES; // of the first body's sleep
     double kept = shot.state[at + 1];
     CHECK(kept == 1.0); // island of body 0
     shot.state[at + 1] = CUBES + 1;

@@ -4,18 +4,19 @@
 // joining contacts, linearisations, corrections of overlaps, parts of a violent step) may take
 // STEP_SHARE B; when that is done each gets LEAST_SHARE B, enough for a solve that begins near its
 // end, and the step is not cut further. A world that is jammed would spend as much in every step
-// and gain nothing by it: after a step that spent all of it the next may take a quarter, down to
-// LEAST_PATIENCE; after one that converged, four times as much again; after one that did neither, a
-// quarter more, so that what needs more gets it in the end. That share is part of the world's
-// state. Work is counted in operations (friction/island.h), so that every machine, on any number of
-// threads, stops at the same iterate.
+// and gain nothing by it: after a step that spent all of it one step gets a part THRIFT of the
+// budget; where the one after it spends all of it again, two do, then four, at most MOST_THRIFTY;
+// then another gets all. How many are left is part of the world's state. Work is counted in
+// operations (friction/island.h), so that every machine, on any number of threads, stops at the
+// same iterate.
 #include "effort.h"
 
 #include <math.h>
 
 #include "base/error.h"
 
-static const double STEP_SHARE = 3.0, LEAST_SHARE = 0.05, LEAST_PATIENCE = 1.0 / 32.0;
+static const double STEP_SHARE = 3.0, LEAST_SHARE = 0.05, THRIFT = 1.0 / 16.0;
+enum { MOST_THRIFTY = 16 };
 
 // What the callback of a solve needs to know.
 typedef struct Watch {
@@ -55,7 +56,7 @@ FilStatus fil_effort_look(FilWorld *world, FilError *error) {
 
 // Of one solve of this step.
 static double find_budget(const FilWorld *world) {
-    return world->patience * world->def.solver.budget;
+    return world->def.solver.budget * (world->thrifty_left > 0 ? THRIFT : 1.0);
 }
 
 bool fil_effort_is_spent(const FilWorld *world) {
@@ -63,9 +64,16 @@ bool fil_effort_is_spent(const FilWorld *world) {
     return budget > 0.0 && world->work >= STEP_SHARE * budget;
 }
 
-void fil_effort_end(FilWorld *world, bool converged) {
-    const double factor = fil_effort_is_spent(world) ? 0.25 : converged ? 4.0 : 1.25;
-    world->patience = fmax(LEAST_PATIENCE, fmin(factor * world->patience, 1.0));
+void fil_effort_end(FilWorld *world) {
+    if (world->thrifty_left > 0) {
+        world->thrifty_left--;
+    } else if (fil_effort_is_spent(world)) {
+        const int more = 2 * world->thrifty_steps;
+        world->thrifty_steps = more < 1 ? 1 : more < MOST_THRIFTY ? more : MOST_THRIFTY;
+        world->thrifty_left = world->thrifty_steps;
+    } else {
+        world->thrifty_steps = 0;
+    }
 }
 
 FilStatus fil_effort_solve(FilWorld *world, const FilFrictionProblem *problem,

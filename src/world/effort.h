@@ -8,8 +8,8 @@
 /// A step begins: nothing is spent, and nobody has asked for its end.
 void fil_effort_begin(FilWorld *world);
 
-/// A step is done, and did or did not converge: what the next may take.
-void fil_effort_end(FilWorld *world, bool converged);
+/// A step is done: what the next may take.
+void fil_effort_end(FilWorld *world);
 
 /// FIL_E_INTERRUPTED where somebody wants the step to end. Called often, by the thread that steps.
 FilStatus fil_effort_look(FilWorld *world, FilError *error);

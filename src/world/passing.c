@@ -438,8 +438,8 @@ static bool did_meet(const Sweeping *sweeping, const int pair[2], Radii radii) {
         return false;
     }
     const Pair ordered = make_pair(sweeping, pair);
-    return (closer >= radii.sum && did_pass(sweeping, &ordered)) ||
-           did_sink(sweeping, &ordered) || pressed_depth(sweeping, &ordered) > 0.0;
+    return (closer >= radii.sum && did_pass(sweeping, &ordered)) || did_sink(sweeping, &ordered) ||
+           pressed_depth(sweeping, &ordered) > 0.0;
 }
 
 // Whether one of a pair is a body that whirled.

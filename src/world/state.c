@@ -1,9 +1,9 @@
 // state.c - all that the next step depends on, as one array: time, the bodies, the contacts.
 //
-// Layout: step count, time, number of contacts, of those that sleep, the share of its budget that
-// the next step may take; the state of every body; in a world that sleeps, per body how long it was
-// calm and its island, and per joint its force and torque; per contact its pieces, feature,
-// rebound, approach speed and impulse; of those that sleep also what users see of them.
+// Layout: step count, time, number of contacts, of those that sleep, of
+// steps with a part of the budget; the state of every body; in a world that sleeps, per body how
+// long it was calm and its island, and per joint its force and torque; per contact its pieces,
+// feature, rebound, approach speed and impulse; of those that sleep also what users see of them.
 #include "sleep.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "math/vec3.h"
 
-enum { HEAD = 5, PER_BODY = 2, PER_JOINT = 6, PER_CONTACT = 8, PER_KEPT = PER_CONTACT + 14 };
+enum { HEAD = 6, PER_BODY = 2, PER_JOINT = 6, PER_CONTACT = 8, PER_KEPT = PER_CONTACT + 14 };
 
 // Numbers before those of the joints, and of the contacts.
 static int64_t count_bodies(const FilWorld *world) {
@@ -59,7 +59,8 @@ void fil_world_get_state(const FilWorld *world, double *state) {
     state[1] = world->time;
     state[2] = world->memory_count;
     state[3] = world->kept_count;
-    state[4] = world->patience;
+    state[4] = world->thrifty_steps;
+    state[5] = world->thrifty_left;
     for (int i = 0; i < world->body_count; i++) {
         const FilBody *body = &world->bodies[i];
         body->table->get_state(body->self, state + HEAD + body->first_state);
@@ -154,9 +155,11 @@ static FilStatus check_state(const FilWorld *world, const double *state, int64_t
             return fil_fail(error, FIL_E_ARGUMENT, "state[%lld] is not finite", (long long)k);
         }
     }
-    if (!(state[4] > 0.0 && state[4] <= 1.0)) {
-        return fil_fail(error, FIL_E_ARGUMENT, "state[4] is %g; it must be a share of the budget",
-                        state[4]);
+    for (int k = 4; k < 6; k++) {
+        if (!is_index(state[k], INT32_MAX)) {
+            return fil_fail(error, FIL_E_ARGUMENT, "state[%d] is %g; it must count steps", k,
+                            state[k]);
+        }
     }
     FIL_TRY(check_clock(world, state, error));
     int64_t kept = least + PER_CONTACT * (int64_t)state[2];
@@ -237,7 +240,8 @@ FilStatus fil_world_set_state(FilWorld *world, const double *state, int64_t coun
     world->near.piece_count = 0; // pairs that were kept are of another motion
     world->clock = (FilClock){.step_count = (int64_t)state[0]};
     world->time = state[1];
-    world->patience = state[4];
+    world->thrifty_steps = (int)state[4];
+    world->thrifty_left = (int)state[5];
     for (int i = 0; i < world->body_count; i++) {
         const FilBody *body = &world->bodies[i];
         body->table->set_state(body->self, state + HEAD + body->first_state);

@@ -770,7 +770,7 @@ FilStatus fil_world_step(FilWorld *world, FilStepInfo *info, FilError *error) {
         (void)!fil_world_set_state(world, world->undo, kept, NULL); // all of it has its room
         return status;
     }
-    fil_effort_end(world, result->outcome == FIL_CONVERGED);
+    fil_effort_end(world);
     result->asleep_count = world->asleep_count;
     result->seconds.total = fil_seconds() - start;
     return FIL_OK;

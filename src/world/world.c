@@ -112,7 +112,6 @@ FilStatus fil_world_create(const FilWorldDef *def, const FilAllocator *allocator
     memset(world, 0, sizeof *world);
     world->def = *def;
     world->culprit = -1;
-    world->patience = 1.0;
     world->allocator = *memory;
     world->scratch = fil_arena_make(memory);
     world->threads = fil_thread_count(def->solver.thread_count);

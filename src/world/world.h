@@ -201,9 +201,10 @@ struct FilWorld {
 
     bool (*stop)(void *user); // NULL: nobody asks for an end
     void *stop_user;
-    bool stopping;   // somebody did
-    double work;     // of the friction solves of the step in hand, in the unit of their budget
-    double patience; // share of the budget that this step may take (effort.c)
+    bool stopping; // somebody did
+    double work;   // of the friction solves of the step in hand, in the unit of their budget
+    int thrifty_steps,
+        thrifty_left; // steps with a part of the budget: last time, and still to come
 
     FilClock clock;
     double time;  // s: what the clock shows
