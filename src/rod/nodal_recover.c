@@ -20,6 +20,8 @@
 // seen by who goes along: nothing is driven then. A step in which something touches
 // the rod is implicit Euler as it is, without corrections: they are of the order of tension times
 // turn, which in a rope drawn around a post is far more than its motion.
+//
+// Where a step cannot be followed at all, the rod goes on as one piece: fil_nodal_drift().
 #include <float.h>
 #include <math.h>
 #include <string.h>
