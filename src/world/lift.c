@@ -60,8 +60,19 @@ static double total(const FilBody *body) {
     return energy.kinetic + energy.potential;
 }
 
+// Whether a body is to be moved: of others nothing is asked, for energies cost as much as moves.
+static bool is_moved(const FilWorld *world, const FilWorldTry *step, int i) {
+    const FilBody *body = &world->bodies[i];
+    bool moved = false;
+    for (int k = 0; body->touched && !moved && k < body->dof_count; k++) {
+        moved = step->shift[body->first_dof + k] != 0.0;
+    }
+    return moved;
+}
+
 typedef struct Measuring {
     const FilWorld *world;
+    const FilWorldTry *step;
     double *energies;
 } Measuring;
 
@@ -69,17 +80,21 @@ static void measure_range(void *context, int first, int last) {
     const Measuring *measuring = context;
     for (int i = first; i < last; i++) {
         const FilBody *body = &measuring->world->bodies[i];
-        measuring->energies[i] = body->touched ? total(body) : 0.0;
+        const bool asked = measuring->world->joint_count > 0
+                               ? body->touched
+                               : is_moved(measuring->world, measuring->step, i);
+        measuring->energies[i] = asked ? total(body) : 0.0;
     }
 }
 
-FilStatus fil_world_measure(FilWorld *world, double **energies, FilError *error) {
+FilStatus fil_world_measure(FilWorld *world, const FilWorldTry *step, double **energies,
+                            FilError *error) {
     *energies = FIL_NEW(&world->scratch, double, (size_t)world->body_count + 1);
     if (*energies == NULL) {
         return fil_fail(error, FIL_E_NO_MEMORY, "there is no memory for %d bodies",
                         world->body_count);
     }
-    Measuring measuring = {world, *energies};
+    Measuring measuring = {world, step, *energies};
     fil_parallel_ranges(world->body_count, 8, world->threads, measure_range, &measuring);
     return FIL_OK;
 }
@@ -107,7 +122,9 @@ static void find_groups(Lifting *lifting, const bool *failed) {
     const FilWorld *world = lifting->world;
     const FilWorldTry *step = lifting->step;
     for (int i = 0; i < world->body_count; i++) {
-        if (world->bodies[i].touched && !failed[i] && !step->refused[i]) {
+        const bool asked =
+            world->joint_count > 0 ? world->bodies[i].touched : is_moved(world, step, i);
+        if (asked && !failed[i] && !step->refused[i]) {
             (void)fil_groups_enter(&lifting->groups, i);
         }
     }
@@ -300,9 +317,9 @@ FilStatus fil_world_rejoin_paid(FilWorld *world, const FilWorldTry *step, const 
     find_groups(&lifting, failed);
     add_contacts(&lifting);
     find_open(&lifting);
-    FIL_TRY(fil_world_measure(world, &after, error));
+    FIL_TRY(fil_world_measure(world, step, &after, error));
     FIL_TRY(fil_world_rejoin(world, step, error));
-    FIL_TRY(fil_world_measure(world, &now, error));
+    FIL_TRY(fil_world_measure(world, step, &now, error));
     for (int i = 0; i < world->body_count; i++) {
         if (fil_groups_has(&lifting.groups, i)) {
             Cost *cost = cost_of(&lifting, i);

@@ -6,8 +6,10 @@
 
 #include "world.h"
 
-/// The energies of the bodies that contacts or joints touch, as they are: [body_count] J, scratch.
-FilStatus fil_world_measure(FilWorld *world, double **energies, FilError *error);
+/// The energies of the bodies that step->shift moves, or, where there are joints, of all that is
+/// touched, as they are: [body_count] J, scratch.
+FilStatus fil_world_measure(FilWorld *world, const FilWorldTry *step, double **energies,
+                            FilError *error);
 
 /// Move bodies along step->shift after they took the step, but those that `failed`, and enter in
 /// step->lifted, unless NULL, what that added to the energies for nothing. `slowed` [body_count]

@@ -311,7 +311,7 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
     }
     double *energies = NULL;
     const bool joined = world->joint_count > 0;
-    FIL_TRY(step->shifted || joined ? fil_world_measure(world, &energies, error) : FIL_OK);
+    FIL_TRY(step->shifted || joined ? fil_world_measure(world, step, &energies, error) : FIL_OK);
     find_unpaid(world, step, moving.unpaid);
     fil_parallel_ranges(world->body_count, 8, world->threads, advance_range, &moving);
     FIL_TRY(step->shifted
