@@ -35,7 +35,7 @@ typedef struct Sum {
     double work;    // J: of moving obstacles
     double mending; // J: of joints that brought together, and of overlaps that were taken apart
     double mass, momentum[3]; // kg, N s: after the step
-    bool lost;                // somebody did
+    bool lost;                // somebody did, or owes some
     bool held;                // an end is
     bool open;                // something does work that nobody knows
     bool torn;                // it is of a rod that did not follow even so
@@ -111,7 +111,7 @@ static void add_body(const FilWorld *world, int i, const FilWorldTry *step, cons
     add_energy(&after, &sum->after);
     sum->mass += fil_body_mass(body);
     const bool open = fil_world_is_worked_on(world, body, step->dt);
-    sum->lost = sum->lost || fates->lost[i];
+    sum->lost = sum->lost || fates->lost[i] || fates->owing[i];
     sum->open = sum->open || open;
     sum->torn = sum->torn || (open && fates->flawed[i]);
     sum->mending += fmax(0.0, step->lifted[i]);
@@ -258,7 +258,7 @@ static bool settle_groups(Balance *balance, double most) {
         any = any || fates->stuck[i];
         if (part >= 0.0 && (part < 1.0 || was_stuck)) {
             slow_down(&world->bodies[i], velocity, was_stuck ? fmin(part, most) : part);
-            fates->lost[i] = true;
+            fates->lost[i] = fates->lost[i] || was_stuck || part < 1.0 - FIL_ROD_HONEST;
         }
     }
     return any;

@@ -17,9 +17,9 @@ bool fil_body_is_torn(const FilBody *body, const FilBodyEnergy *before);
 bool fil_world_is_worked_on(const FilWorld *world, const FilBody *body, double dt);
 
 /// Groups of bodies that act on each other, some of which lost motion, have no more energy than
-/// step->energies and the work of obstacles: they are made slower, and all of them lost motion
-/// then. Where that is not enough they go less far. Where nothing is they are stuck, and `any` says
-/// so.
+/// step->energies and the work of obstacles: they are made slower, and lost motion where that
+/// is a good part of it. Where it is not enough they go less far. Where nothing is they are stuck,
+/// and `any` says so.
 FilStatus fil_world_balance(FilWorld *world, const FilWorldTry *step, FilFates *fates, bool *any,
                             FilError *error);
 

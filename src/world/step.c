@@ -275,6 +275,7 @@ static void find_unpaid(const FilWorld *world, const FilWorldTry *step, double *
 static FilStatus reserve_round(FilWorld *world, Round *round, FilError *error) {
     round->fates.lost = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
     round->fates.stuck = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
+    round->fates.owing = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
     round->fates.flawed = FIL_NEW_ZEROED(&world->scratch, bool, (size_t)world->body_count + 1);
     return !world->scratch.failed ? FIL_OK
                                   : fil_fail(error, FIL_E_NO_MEMORY,
@@ -292,7 +293,7 @@ static FilStatus rejoin_bodies(FilWorld *world, const FilWorldTry *step, const d
     }
     FIL_TRY(fil_world_rejoin_paid(world, step, energies, failed, gained, error));
     for (int i = 0; i < world->body_count; i++) {
-        round->fates.lost[i] = round->fates.lost[i] || gained[i];
+        round->fates.owing[i] = round->fates.owing[i] || gained[i];
         round->violent = round->violent || (gained[i] && !is_short(world, step->dt));
     }
     return FIL_OK;
@@ -324,7 +325,8 @@ static FilStatus advance_bodies(FilWorld *world, const FilWorldTry *step, Round 
         world->culprit = failed && !round->failed ? i : world->culprit;
         round->failed = round->failed || failed;
         round->violent = round->violent || moving.flaws[i] > most;
-        round->fates.lost[i] = moving.flaws[i] > FIL_ROD_HONEST || moving.slowed[i];
+        round->fates.lost[i] = moving.flaws[i] > FIL_ROD_HONEST;
+        round->fates.owing[i] = moving.slowed[i];
         round->fates.flawed[i] = moving.flaws[i] > 1.0;
         round->fates.stuck[i] = step->refused[i] || (moving.failed[i] && may_hold);
     }

@@ -242,6 +242,7 @@ typedef struct FilBodyEnergy {
 typedef struct FilFates {
     bool *lost;     // [body_count] a body lost a good part of its motion
     bool *stuck;    // [body_count] it cannot do the step at all
+    bool *owing;    // [body_count] its group must pay for where it was moved at the end
     bool *flawed;   // [body_count] to take all of its motion was not enough
     bool held;      // some were held together instead (hold.c)
     bool beyond;    // not even that could be done: world->culprit
