@@ -154,9 +154,10 @@ static void turn_root(FilReduced *data, const double turn[3]) {
 }
 
 // The part of a step in which a curvature of an element of length l, moved by `way`, neither
-// changes by more than a bend nor becomes a coil. What it is wound up by too much may unwind at
-// once: stiff springs do, and a rod that is stopped instead would never come out of it.
-static double part_of_bend(double l, double room, const double *kappa, const double natural[3],
+// changes by more than a bend nor becomes a coil of more than `coil` rad (or than it is). What it
+// is wound up by too much may unwind at once: stiff springs do, and a rod that is stopped instead
+// would never come out of it.
+static double part_of_bend(double l, double coil, const double *kappa, const double natural[3],
                            const double way[3]) {
     double to[3], strain[3];
     const double bend = l * fil_norm3(way), now = l * fil_norm3(kappa);
@@ -164,7 +165,7 @@ static double part_of_bend(double l, double room, const double *kappa, const dou
     const double back = bend > 0.0 ? -l * l * fil_dot3(strain, way) / bend : 0.0;
     const double most = fmax(most_bend, back - most_wound);
     double part = bend > most ? most / bend : 1.0;
-    const double far = fmin(most_coil, l * fil_norm3(natural) + room);
+    const double far = fmax(coil, l * fil_norm3(natural) + most_wound);
     if (bend + now <= far) {
         return part;
     }
@@ -181,7 +182,8 @@ static double part_of_bend(double l, double room, const double *kappa, const dou
 
 double fil_reduced_find_part(const FilRod *rod, double scale, const double *x) {
     const FilReduced *data = fil_reduced(rod);
-    double part = 1.0, room = rod->shortest ? most_wound : most_coil;
+    const double coil = rod->shortest ? 0.0 : most_coil; // violence winds nothing up for long
+    double part = 1.0;
     for (int i = 0; i < rod->element_count; i++) {
         for (int a = 0; a < data->d; a += 3) {
             const size_t at = 3 * (size_t)i + (size_t)a;
@@ -189,7 +191,7 @@ double fil_reduced_find_part(const FilRod *rod, double scale, const double *x) {
             const double bend[3] = {scale * to[0], scale * to[1], scale * to[2]};
             double natural[3];
             fil_reduced_natural(rod, i, a, natural);
-            part = fmin(part, part_of_bend(rod->lengths[i], room, data->kappa + at, natural, bend));
+            part = fmin(part, part_of_bend(rod->lengths[i], coil, data->kappa + at, natural, bend));
         }
     }
     return part;
