@@ -680,12 +680,14 @@ static void find_mean(const FilRod *rod, const double *velocity, double *mean) {
     }
 }
 
-// What impulses did in a part of the step to v+, J.
+// What impulses did in a part of the step to v+, J. Those of a step that is cut do not give: they
+// were those of all of it, and others counted on that.
 static double find_work(const FilRod *rod, double part, const double *velocity) {
     double *mean = rod->trial;
     find_mean(rod, velocity, mean);
-    return part *
-           ((rod->push != NULL ? fil_dot(rod->push, mean, rod->dof_count) : 0.0) - rod->unpaid);
+    const double pushed = rod->push != NULL ? fil_dot(rod->push, mean, rod->dof_count) : 0.0;
+    const double work = pushed - rod->unpaid;
+    return part < 1.0 ? fmin(0.0, part * work) : work;
 }
 
 // Move by a part of the step to v+; that part of v+ becomes the velocity of the rod.
