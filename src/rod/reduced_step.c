@@ -686,8 +686,8 @@ static double find_work(const FilRod *rod, double part, const double *velocity) 
     double *mean = rod->trial;
     find_mean(rod, velocity, mean);
     const double pushed = rod->push != NULL ? fil_dot(rod->push, mean, rod->dof_count) : 0.0;
-    const double work = pushed - rod->unpaid;
-    return part < 1.0 ? fmin(0.0, part * work) : work;
+    const double work = part * (pushed - rod->unpaid);
+    return part < 1.0 && work > 0.0 ? 0.0 : work;
 }
 
 // Move by a part of the step to v+; that part of v+ becomes the velocity of the rod.
@@ -793,8 +793,8 @@ static bool bends_too_far(const FilRod *rod, double dt, double part, const doubl
 static bool keep_at_rest(FilRod *rod, double dt, const FilReducedWhole *start) {
     FilReduced *data = fil_reduced(rod);
     const double fastest = fmax(start->kinetic, data->whole.kinetic);
-    if (rod->push != NULL || rod->root_end.motion != NULL || rod->tip_end.motion != NULL ||
-        !(fastest <= noise * find_size(rod, start))) {
+    if (!start->sane || rod->push != NULL || rod->root_end.motion != NULL ||
+        rod->tip_end.motion != NULL || !(fastest <= noise * find_size(rod, start))) {
         return false;
     }
     memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
