@@ -1,6 +1,6 @@
 // validate_rod_geometry.c - the frame and centreline of curves of known curvature (Casati 2015,
-// chapter 4). V1 to V8 number what was made of that chapter to check a program by; its values were
-// computed with 50 digits and more, and are not in the thesis unless this is said.
+// chapter 4). V1 to V8 number what was made of that chapter to check a program by; its values are
+// those of scripts/reference-values, with 60 digits, and not in the thesis unless this is said.
 #include "validate.h"
 
 #include "filum/curve.h"
