@@ -38,6 +38,9 @@ def part(word, slow=True):
     assert all(row["pass"] is True for row in rows), [row for row in rows if not row["pass"]]
     assert all(row["kind"] in EVIDENCE | {"consistency", "comparator"} for row in rows)
     assert all(row["source"] for row in rows)
+    # five errors or a reason; twice that here, for contact differs more between machines
+    loose = [row for row in rows if row["allowed"] > 10.0 * row["error"] and not row["why"]]
+    assert not loose, loose
     assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stderr)
     return rows
 
@@ -145,8 +148,8 @@ def what_is_allowed_is_printed_with_the_digits_it_has():
     lines = run("rods", "--part", "buckling").stdout.splitlines()
     ring = [line.split() for line in lines if "Michell" in line]
     assert [line[-3] for line in ring] == ["2e-02", "1e-02", "3e-03"], ring
-    greenhill = [line.split() for line in lines if "own weight" in line or "self-buckling  " in line]
-    assert [line[-3] for line in greenhill] == ["5e-04", "1.5e-06", "1e-03", "1.5e-03"], greenhill
+    column = [line.split() for line in lines if "self-buckling  " in line]
+    assert [line[-3] for line in column] == ["5e-04", "1.5e-06", "1e-03", "1.5e-03"], column
 
 
 def a_table_tells_what_is_expected_and_how_many_passed():
