@@ -52,8 +52,8 @@ static void validate_frequencies(Validation *v) {
         {FIL_ROD_CLOTHOID, 20, {3.516015458, 22.03453875}, {1e-9, 1e-9}},
     };
     const Cantilever rods[] = {
-        {FIL_ROD_HELIX, 20, {first, second}, {2e-3, 1.5e-2}},
-        {FIL_ROD_CLOTHOID, 20, {first, second}, {2e-7, 8e-6}},
+        {FIL_ROD_HELIX, 40, {first, second}, {5e-4, 4e-3}},
+        {FIL_ROD_CLOTHOID, 10, {first, second}, {4e-6, 1.5e-4}},
         {FIL_ROD_DER, 100, {first, second}, {4e-4, 2e-3}},
         {FIL_ROD_CORDE, 100, {first, second}, {5e-4, 2.5e-3}},
     };
