@@ -446,7 +446,7 @@ def a_step_that_fails_leaves_the_last_good_one_to_go_on_from():
 
 def a_step_that_fails_names_the_rod_as_the_scene_does():
     scene = {"duration": 0.01, "step": "1 ms", "friction_default": 0.3, "materials": {"m": {}},
-             "rods": [{"name": "upper"}, {"name": "lower", "root": {"at": [0, 1, 0]},
+             "rods": [{"name": "upper"}, {"name": "lower", "root": {"at": [0, 1, 0], "held": "free"},
                                           "loads": [{"force": [0, 1e306, 0]}]}]}
     with open("boom.json", "w", encoding="utf-8") as file:
         json.dump(scene, file)

@@ -609,7 +609,9 @@ def a_live_world_refuses_what_makes_no_sense():
 
 def a_step_that_fails_pauses_a_live_world():
     """Too much for it comes from an event; gravity is given back, and it goes on."""
-    write("fail.json", events=[{"time": 0.03, "gravity": [0, 0, -1e200]}])
+    free = {**SCENE["rods"][0], "name": "free", "root": {"at": [0, 0, 1], "held": "free"}}
+    write("fail.json", rods=SCENE["rods"] + [free],
+          events=[{"time": 0.03, "gravity": [0, 0, -1e200]}])
     with Server("run", "fail.json", "--live", "--speed", "0", "--threads", "1", "--out",
                 "live") as server:
         server.wait(lambda state: state["error"] is not None)

@@ -706,7 +706,7 @@ static void a_free_rod_gets_to_a_target_far_away(void) {
 // What a live run relies on when it pauses instead of ending.
 static void a_step_that_fails_leaves_the_world_as_it_was(void) {
     Play play = {.scene = NULL};
-    make_play(&play, 0);
+    make_play_of(&play, SCENE("free"), 0);
     take_steps(&play, 20);
     FilWorld *world = fil_stage_world(play.stage);
     const int64_t count = fil_world_state_count(world);

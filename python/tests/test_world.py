@@ -279,7 +279,7 @@ def test_a_rod_of_a_world_is_held_against_what_touches_it():
 def test_messages_call_a_rod_by_its_name():
     world = filum.World(step=1e-3)
     world.add_material()
-    world.add_rod(filum.FilRodDef(length=0.5, section={"radius": 0.01}))
+    world.add_rod(filum.FilRodDef(length=0.5, section={"radius": 0.01}, root_end={"kind": "free"}))
     world.set_gravity((0, 0, -1e307))
     with pytest.raises(filum.Error, match="rod 0 leaves the range of numbers"):
         world.step()

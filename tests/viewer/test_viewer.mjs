@@ -878,7 +878,7 @@ async function programPausesWhereItFailsAndAtItsEnd() {
     const scene = join(folder, "fails.json");
     writeFileSync(scene, JSON.stringify({
         duration: 0.04, step: "1 ms", materials: { hair: {} }, events: [{ time: 0.02, gravity: [0, 0, -1e200] }],
-        rods: [{ model: "helix", elements: 5, material: "hair", length: "10 cm", radius: "0.1 mm", root: { at: [0, 0, 0], along: [1, 0, 0], held: "clamped" } }],
+        rods: [{ model: "helix", elements: 5, material: "hair", length: "10 cm", radius: "0.1 mm", root: { at: [0, 0, 0], along: [1, 0, 0], held: "free" } }],
     }));
     const { url, child } = await serve(PROGRAM, ["run", scene, "--live", "--speed", "0", "--out", join(folder, "fails"), "--threads", "1"]);
     const page = await ready(url, { page: PAGE });
