@@ -789,12 +789,13 @@ static bool bends_too_far(const FilRod *rod, double dt, double part, const doubl
 }
 
 // A rod that rests under large loads, up to round-off, but whose step is flawed by it, stays where
-// it is. False when it does not rest, or is driven.
+// it is. False when it does not rest, is driven, or free: then loads move it.
 static bool keep_at_rest(FilRod *rod, double dt, const FilReducedWhole *start) {
     FilReduced *data = fil_reduced(rod);
     const double fastest = fmax(start->kinetic, data->whole.kinetic);
-    if (!start->sane || rod->push != NULL || rod->root_end.motion != NULL ||
-        rod->tip_end.motion != NULL || !(fastest <= noise * find_size(rod, start))) {
+    if (!start->sane || fil_reduced_is_free(rod) || rod->push != NULL ||
+        rod->root_end.motion != NULL || rod->tip_end.motion != NULL ||
+        !(fastest <= noise * find_size(rod, start))) {
         return false;
     }
     memcpy(rod->state, rod->saved, sizeof(double) * (size_t)rod->state_count);
