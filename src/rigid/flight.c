@@ -146,14 +146,17 @@ typedef struct Tumble {
 // Axis 2 is that of the middle moment, axis 3 that of the largest or of the smallest; right-handed,
 // n3 >= 0.
 static void put_in_order(Tumble *t, const double moment[3], const double n[3], bool round_largest) {
-    int small = 0, large = 0;
-    for (int k = 1; k < 3; k++) {
-        small = moment[k] < moment[small] ? k : small;
-        large = moment[k] >= moment[large] ? k : large;
+    int order[3] = {0, 1, 2}; // from the smallest moment to the largest
+    for (int k = 0; k < 3; k++) {
+        const int i = k % 2, first = order[i];
+        if (moment[first] > moment[order[i + 1]]) {
+            order[i] = order[i + 1];
+            order[i + 1] = first;
+        }
     }
-    t->axis[0] = round_largest ? small : large;
-    t->axis[1] = 3 - small - large;
-    t->axis[2] = round_largest ? large : small;
+    t->axis[0] = order[round_largest ? 0 : 2];
+    t->axis[1] = order[1];
+    t->axis[2] = order[round_largest ? 2 : 0];
     t->sign[2] = n[t->axis[2]] < 0.0 ? -1.0 : 1.0;
     t->sign[1] = 1.0;
     const bool even = (t->axis[1] - t->axis[0] + 3) % 3 == 1;
