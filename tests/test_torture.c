@@ -279,6 +279,7 @@ static const struct {
     {"lifted-chain", 0, WORLD(UNCONVERGED), INT32_MAX},
     {"clamped-cube", 0, 0, INT32_MAX},
     {"slow-beside-fast", 0, 0, INT32_MAX},
+    {"first-step", 0, 0, INT32_MAX},
 };
 
 static bool read_file(const char *path) {

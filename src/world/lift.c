@@ -9,7 +9,7 @@
 // In a step that is short they may pay with half of their motion too: balance.c takes it. Or else
 // they go a quarter of the displacement, a sixteenth and so on, or stay as they are: the overlap
 // that is left is taken out of later steps. For nothing are taken out overlaps that were not there
-// before, of more than a step may bring, or in the first step; and rigid bodies are lifted against
+// before, of more than a step may bring, or with which the world begins; and rigid bodies are lifted against
 // their weight: they hold no energy but that, and would sink while they come to rest on what is
 // round. (Tried: the same rule for them. Spheres on two bars sink by a twentieth.)
 //
@@ -146,8 +146,8 @@ static Cost *cost_of(const Lifting *lifting, int body) {
 static bool is_given(const FilWorld *world, const FilWorkContact *contact) {
     const double thickness =
         fmin(world->pieces[contact->a.piece].thickness, world->pieces[contact->b.piece].thickness);
-    return world->clock.step_count == 0 ||
-           (!contact->mended && !contact->known && contact->start_gap < -brought * thickness);
+    const double most = world->clock.step_count == 0 ? 0.0 : brought * thickness;
+    return !contact->mended && !contact->known && contact->start_gap < -most;
 }
 
 static void add_contacts(const Lifting *lifting) {
