@@ -9,9 +9,9 @@
 // In a step that is short they may pay with half of their motion too: balance.c takes it. Or else
 // they go a quarter of the displacement, a sixteenth and so on, or stay as they are: the overlap
 // that is left is taken out of later steps. For nothing are taken out overlaps that were not there
-// before, of more than a step may bring, or with which the world begins; and rigid bodies are lifted against
-// their weight: they hold no energy but that, and would sink while they come to rest on what is
-// round. (Tried: the same rule for them. Spheres on two bars sink by a twentieth.)
+// before, of more than a step may bring, or with which the world begins; and rigid bodies are
+// lifted against their weight: they hold no energy but that, and would sink while they come to rest
+// on what is round. (Tried: the same rule for them. Spheres on two bars sink by a twentieth.)
 //
 // What brings joints together (rejoin.c) goes by the same rule, but it is the step that is too long
 // then, or lost motion: a joint that is left open would only be mended by velocities later. Groups
