@@ -276,12 +276,13 @@ static void tabulate_second(bool json) {
 // --- motion that is too fast for the step --------------------------------------------------------
 
 enum { VIOLENT_ELEMENTS = 20 };
+static const double pi = 3.14159265358979323846;
 
 // A rod that is pulled by a thousand times its weight, in a direction that goes round every 60
 // steps; or, free, flung at 50 m/s and 500 rad/s.
 static bool pull(FilRod *rod, const FilRodDef *def, int step) {
     const double mass =
-        def->section.density * 3.14159265 * def->section.radius * def->section.radius * def->length;
+        def->section.density * pi * def->section.radius * def->section.radius * def->length;
     const double force = 1e3 * 9.81 * mass, angle = 0.1 * step;
     const FilRodLoad load = {.s = def->length,
                              .force = {force * cos(angle), 0.3 * force, force * sin(angle)}};
