@@ -5,10 +5,10 @@
 // STEP_SHARE B; when that is done each gets LEAST_SHARE B, enough for a solve that begins near its
 // end, and the step is not cut further. A world that is jammed would spend as much in every step
 // and gain nothing by it: after a step that spent all of it one step gets a part THRIFT of the
-// budget; where the one after it spends all of it again, two do, then four, at most MOST_THRIFTY;
-// then another gets all. How many are left is part of the world's state. Work is counted in
-// operations (friction/island.h), so that every machine, on any number of threads, stops at the
-// same iterate.
+// budget; where the one after it spends all of it again, two do, then four, at most
+// FIL_MOST_THRIFTY; then another gets all. How many are left is part of the world's state. Work is
+// counted in operations (friction/island.h), so that every machine, on any number of threads, stops
+// at the same iterate.
 #include "effort.h"
 
 #include <math.h>
@@ -16,7 +16,6 @@
 #include "base/error.h"
 
 static const double STEP_SHARE = 3.0, LEAST_SHARE = 0.05, THRIFT = 1.0 / 16.0;
-enum { MOST_THRIFTY = 16 };
 
 // What the callback of a solve needs to know.
 typedef struct Watch {
@@ -68,8 +67,10 @@ void fil_effort_end(FilWorld *world) {
     if (world->thrifty_left > 0) {
         world->thrifty_left--;
     } else if (fil_effort_is_spent(world)) {
-        const int more = 2 * world->thrifty_steps;
-        world->thrifty_steps = more < 1 ? 1 : more < MOST_THRIFTY ? more : MOST_THRIFTY;
+        const int last = world->thrifty_steps;
+        world->thrifty_steps = last == 0                     ? 1
+                               : last < FIL_MOST_THRIFTY / 2 ? 2 * last
+                                                             : FIL_MOST_THRIFTY;
         world->thrifty_left = world->thrifty_steps;
     } else {
         world->thrifty_steps = 0;

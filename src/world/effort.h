@@ -5,6 +5,9 @@
 
 #include "world.h"
 
+/// Steps in a row that get a part of the budget, at most.
+enum { FIL_MOST_THRIFTY = 16 };
+
 /// A step begins: nothing is spent, and nobody has asked for its end.
 void fil_effort_begin(FilWorld *world);
 

@@ -77,6 +77,7 @@ FilStatus fil_world_settle(FilWorld *world, const FilSettleSettings *settings, F
     double time = world->time, dt = world->def.step, mass = fil_world_mass(world);
     double gravity = fil_norm3(world->def.gravity), size = typical_size(world);
     fil_world_wake_all(world);
+    world->thrifty_steps = world->thrifty_left = 0; // each step has all of the budget
     for (int i = 0; i < world->body_count; i++) {
         FilBody *body = &world->bodies[i];
         body->late = time - body->table->get_time(body->self);

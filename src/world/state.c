@@ -1,15 +1,17 @@
 // state.c - all that the next step depends on, as one array: time, the bodies, the contacts.
 //
-// Layout: step count, time, number of contacts, of those that sleep, of
-// steps with a part of the budget; the state of every body; in a world that sleeps, per body how
-// long it was calm and its island, and per joint its force and torque; per contact its pieces,
-// feature, rebound, approach speed and impulse; of those that sleep also what users see of them.
+// Layout: step count, time, number of contacts, of those that sleep, of steps with a part of the
+// budget (the last time, and still to come); the state of every body; in a world that sleeps, per
+// body how long it was calm and its island, and per joint its force and torque; per contact its
+// pieces, feature, rebound, approach speed and impulse; of those that sleep also what users see of
+// them.
 #include "sleep.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "effort.h"
 #include "math/vec3.h"
 
 enum { HEAD = 6, PER_BODY = 2, PER_JOINT = 6, PER_CONTACT = 8, PER_KEPT = PER_CONTACT + 14 };
@@ -156,9 +158,10 @@ static FilStatus check_state(const FilWorld *world, const double *state, int64_t
         }
     }
     for (int k = 4; k < 6; k++) {
-        if (!is_index(state[k], INT32_MAX)) {
-            return fil_fail(error, FIL_E_ARGUMENT, "state[%d] is %g; it must count steps", k,
-                            state[k]);
+        if (!is_index(state[k], FIL_MOST_THRIFTY + 1)) {
+            return fil_fail(error, FIL_E_ARGUMENT,
+                            "state[%d] is %g; it must count at most %d steps", k, state[k],
+                            FIL_MOST_THRIFTY);
         }
     }
     FIL_TRY(check_clock(world, state, error));
